@@ -27,9 +27,9 @@ TEST_F(CompareCommand, SlowerIsExitFourAndFasterIsGood) {
   measure("b", "1.5");
   EXPECT_EQ(compare("a", "b", {"--write", directory / "a"}), 4);
   EXPECT_TRUE(says("SLOWER")) << output();
-  EXPECT_EQ(json::parse(text(directory / "a" / "comparison.json"))["rows"][0]["verdict"], "SLOWER");
+  EXPECT_EQ(json::parse(content_of(directory / "a" / "comparison.json"))["rows"][0]["verdict"], "SLOWER");
   for (const char* file : {"comparison.txt", "comparison.md"})
-    EXPECT_NE(text(directory / "a" / file), "") << file;
+    EXPECT_NE(content_of(directory / "a" / file), "") << file;
   EXPECT_EQ(compare("b", "a"), 0);
   EXPECT_TRUE(says("FASTER")) << output();
   EXPECT_EQ(compare("a", "a"), 0);
@@ -77,7 +77,7 @@ class Ab : public Program {
     size_t lines = 0;
     if (!fs::exists(directory / "results" / "noise")) return 0;
     for (const auto& file : fs::directory_iterator(directory / "results" / "noise")) {
-      const std::string all = text(file.path());
+      const std::string all = content_of(file.path());
       lines += size_t(std::count(all.begin(), all.end(), '\n'));
     }
     return lines;

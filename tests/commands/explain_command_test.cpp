@@ -40,7 +40,7 @@ TEST_F(Explain, NamesTooFewThreads) {
   EXPECT_TRUE(says(
       "What binds row 7: loader threads, 100 % of the step: twice the loader threads makes the row 2.00"))
       << output();
-  EXPECT_EQ(text(directory / "run/explain.txt"), output().substr(output().find("What binds")));
+  EXPECT_EQ(content_of(directory / "run/explain.txt"), output().substr(output().find("What binds")));
   for (const json& record : records_in("run")) {
     EXPECT_EQ(record["intervention"]["of"], "7");
     if (record["status"] == "OK") {
@@ -133,11 +133,11 @@ TEST_F(Explain, CollectivesAreLeftOut) {
 
 TEST_F(Explain, AReportFromTheRecordsSaysTheSame) {
   ASSERT_EQ(explain("0", "decode=10,threads=2,compute=4"), 0) << errors();
-  const std::string said = text(directory / "run/explain.txt");
+  const std::string said = content_of(directory / "run/explain.txt");
   fs::remove(directory / "run/explain.txt");
   ASSERT_EQ(run({"report", directory / "run"}), 0) << errors();
-  EXPECT_EQ(text(directory / "run/explain.txt"), said);
-  const json page = json::parse(element(text(directory / "run/report.html"), "page"));
+  EXPECT_EQ(content_of(directory / "run/explain.txt"), said);
+  const json page = json::parse(element(content_of(directory / "run/report.html"), "page"));
   EXPECT_EQ(page.at("sections").at(0).at("id"), "what-binds-row-0");
 }
 
@@ -195,9 +195,9 @@ TEST_F(Explain, PricesTurnGainsIntoGainsPerMoney) {
       << errors();
   EXPECT_TRUE(says("gain per EUR/month")) << output();
   EXPECT_TRUE(says("free")) << output();
-  const std::string said = text(directory / "run/explain.txt");
+  const std::string said = content_of(directory / "run/explain.txt");
   ASSERT_EQ(run({"report", directory / "run"}), 0) << errors();
-  EXPECT_EQ(text(directory / "run/explain.txt"), said);
+  EXPECT_EQ(content_of(directory / "run/explain.txt"), said);
 }
 
 TEST_F(Explain, BadPricesAreRefusedWithFileAndLine) {

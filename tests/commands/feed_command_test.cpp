@@ -37,7 +37,7 @@ TEST_F(Feed, FindsTheNumberThatTheLoaderFeedsAndConfirmsIt) {
   EXPECT_NE(output().find("3 x v100-article (emulated)?: YES"), std::string::npos) << output();
   EXPECT_NE(output().find("3 fed ("), std::string::npos) << output();
   EXPECT_NE(output().find("What binds: likely cores"), std::string::npos) << output();
-  EXPECT_EQ(text(directory / "run/feed.txt"), output().substr(output().find("Can this machine")));
+  EXPECT_EQ(content_of(directory / "run/feed.txt"), output().substr(output().find("Can this machine")));
   for (const json& record : records_in("run")) {
     EXPECT_EQ(record["emulated"].size(), 1u) << "every record says that the device is emulated";
     EXPECT_EQ(record["feed"]["asked"], 3);
@@ -92,11 +92,11 @@ TEST_F(Feed, WhatBindsIsFoundBeforeTheConfirmation) {
 
 TEST_F(Feed, AReportFromTheRecordsSaysTheSame) {
   ASSERT_EQ(feed("2", "3000"), 0) << errors();
-  const std::string said = text(directory / "run/feed.txt");
+  const std::string said = content_of(directory / "run/feed.txt");
   fs::remove(directory / "run/feed.txt");
   ASSERT_EQ(run({"report", directory / "run"}), 0) << errors();
-  EXPECT_EQ(text(directory / "run/feed.txt"), said);
-  const json page = json::parse(element(text(directory / "run/report.html"), "page"));
+  EXPECT_EQ(content_of(directory / "run/feed.txt"), said);
+  const json page = json::parse(element(content_of(directory / "run/report.html"), "page"));
   const json& section = page.at("sections").at(0);
   EXPECT_EQ(section.at("id"), "feed");
   EXPECT_EQ(section.at("blocks").at(0).at("facts").at(0).at(0),

@@ -33,7 +33,7 @@ TEST_F(FeedRun, TheNumberThatItNamesIsFedAndOneMoreIsNot) {
     feed.environment["RUN_MATRIX_WORKER"] = train_slice;
     const int code = exit_code_of(start(feed));
     EXPECT_EQ(code, 4) << errors();
-    said = text(directory / run / "feed.txt");
+    said = content_of(directory / run / "feed.txt");
   }
   ASSERT_NE(said.find("Confirmed in whole devices: "), said.npos) << said;
 

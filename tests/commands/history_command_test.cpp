@@ -132,7 +132,7 @@ TEST_F(HistoryCommandTest, FollowsAMetric) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring,
                       "REGRESSION: row 7 (rehearsal, cpu): p99_ms since night made-25: 50.", output());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, " ms, +20.", output());
-  const std::string page = text(history_folder() / "trend-p99_ms.html");
+  const std::string page = content_of(history_folder() / "trend-p99_ms.html");
   for (const char* words : {"Nights: p99_ms", "p99_ms in ms: 99th percentile of the steps", R"("WORSE")",
                             "row 7 changed by +20."})
     EXPECT_NE(page.find(words), std::string::npos) << words;
@@ -147,7 +147,8 @@ TEST_F(HistoryCommandTest, ATrendOfSomeNightsLeavesThePageOfAllAlone) {
   keep(nights_with_metrics());
   EXPECT_EQ(history({"trend", "--machine", "Zen"}), 0) << errors();
   EXPECT_FALSE(fs::exists(history_folder() / "trend.html"));
-  EXPECT_NE(text(history_folder() / "trend-Zen.html").find("Nights of Zen"), std::string::npos) << output();
+  EXPECT_NE(content_of(history_folder() / "trend-Zen.html").find("Nights of Zen"), std::string::npos)
+      << output();
 }
 
 TEST_F(HistoryCommandTest, ALastNightWithoutTheMetricIsNamed) {
@@ -197,7 +198,7 @@ TEST_F(HistoryCommandTest, ExportsAndImports) {
   ASSERT_EQ(history({"import", file, "--history", other}), 0) << "nothing new is nothing bad";
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "0 nights added, 2 were there already", output());
   ASSERT_EQ(history({"export", "-", "--history", other}), 0);
-  EXPECT_EQ(output(), text(file));
+  EXPECT_EQ(output(), content_of(file));
 }
 
 TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {

@@ -116,11 +116,11 @@ TEST_F(MachineCommand, RunsItsRowsAndPrintsTheAnswerLast) {
                  directory / "run"}),
             0)
       << errors();
-  const std::string answer = text(directory / "run/machine.txt");
+  const std::string answer = content_of(directory / "run/machine.txt");
   ASSERT_EQ(answer.find("Answer: This machine itself, without emulation, decodes 8000 images/s on "), 0u)
       << answer;
   EXPECT_NE(output().find(answer), std::string::npos) << output();
-  const json page = json::parse(element(text(directory / "run/report.html"), "page"));
+  const json page = json::parse(element(content_of(directory / "run/report.html"), "page"));
   EXPECT_EQ(page.at("sections").at(0).at("id"), "machine");
   for (const json& record : records_in("run")) {
     EXPECT_EQ(record["device_rates"].size(), 3u);

@@ -21,7 +21,7 @@ class NewMatrix : public Program {
 TEST_F(NewMatrix, IsAMatrixThatIsListedAndRuns) {
   ASSERT_EQ(run_at_home({"new", "mine"}), 0);
   EXPECT_NE(output().find("mine.yaml written"), std::string::npos) << output();
-  EXPECT_NE(text(written()).find("title: mine"), std::string::npos);
+  EXPECT_NE(content_of(written()).find("title: mine"), std::string::npos);
 
   ASSERT_EQ(run_at_home({"list", written()}), 0);
   for (const char* row : {"plain", "threads", "grid-64-o0", "grid-64-bf16", "grid-128-o0"})
@@ -40,7 +40,7 @@ TEST_F(NewMatrix, NeverReplacesAFileOrLeavesTheFolder) {
   std::ofstream(written()) << "rows: {}\n";
   EXPECT_EQ(run_at_home({"new", "mine"}), 2);
   EXPECT_TRUE(says("exists already")) << errors();
-  EXPECT_EQ(text(written()), "rows: {}\n");
+  EXPECT_EQ(content_of(written()), "rows: {}\n");
   for (const char* name : {"../mine", ".mine", "a b", "-mine", ""}) {
     EXPECT_EQ(run_at_home({"new", "--", name}), 2) << name;
     EXPECT_TRUE(says("letters, digits")) << errors();

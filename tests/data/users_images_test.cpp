@@ -38,7 +38,7 @@ TEST_F(UsersImages, OfOtherFormatsAreRefusedUnlessToBeSkipped) {
   ASSERT_EQ(smoke_in("run", "0", "", {"--data", data, "--skip-unreadable"}), 0);
   EXPECT_TRUE(says("left out 1 images"));
   EXPECT_EQ(records_in("run")[0]["data"]["left_out"][".webp"], 1);
-  EXPECT_EQ(json::parse(text(directory / "run/request.json"))["skip-unreadable"], true);
+  EXPECT_EQ(json::parse(content_of(directory / "run/request.json"))["skip-unreadable"], true);
   fs::resize_file(directory / "run/records.jsonl", 0);
   EXPECT_EQ(run({"--resume", directory / "run"}), 0) << "as the run began";
   EXPECT_EQ(records_in("run").size(), 1u);
@@ -47,7 +47,7 @@ TEST_F(UsersImages, OfOtherFormatsAreRefusedUnlessToBeSkipped) {
 TEST_F(UsersImages, RunsThatBeganBeforeTheOptionGoOn) {
   ASSERT_EQ(smoke_in("run", "0", "", {"--data", data}), 0);
   EXPECT_FALSE(records_in("run")[0]["data"].contains("left_out"));
-  json request = json::parse(text(directory / "run/request.json"));
+  json request = json::parse(content_of(directory / "run/request.json"));
   request.erase("skip-unreadable");
   std::ofstream(directory / "run/request.json") << request;
   fs::resize_file(directory / "run/records.jsonl", 0);

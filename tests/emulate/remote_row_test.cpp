@@ -16,7 +16,9 @@
 #include "harness/emulate/mount.h"
 #include "harness/emulate/object_store.h"
 #include "harness/emulate/two_nodes.h"
+#include "tests/support/outcome.h"
 #include "tests/support/scratch_of.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/until_it_trains.h"
 
 namespace remote_row_test {
@@ -25,22 +27,13 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 class RemoteRow : public testing::Test {
  protected:
   void SetUp() override {
     if (!harness::why_no_object_store().empty()) GTEST_SKIP() << harness::why_no_object_store();
-    directory = fs::temp_directory_path() / ("remote_row_" + std::to_string(::getpid()));
-    fs::remove_all(directory);
-    fs::create_directories(directory);
   }
   void TearDown() override {
-    if (HasFailure()) std::cerr << text_of(directory / "out") << text_of(directory / "err");
-    fs::remove_all(directory);
+    if (HasFailure()) std::cerr << content_of(directory / "out") << content_of(directory / "err");
   }
 
   pid_t start_matrix(const std::string& only, const Words& settings, const char* run = "run",
@@ -55,11 +48,6 @@ class RemoteRow : public testing::Test {
                         {},
                         directory / "out",
                         directory / "err"});
-  }
-  static int exit_code_of(pid_t pid) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   // The record of a row that ran to its end.
   json record_of(const std::string& only, const Words& settings, int exit_code = 0) {
@@ -80,7 +68,7 @@ class RemoteRow : public testing::Test {
   }
   static pid_t process_with(const std::string& program, const fs::path& scratch) {
     for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string line = text_of(entry.path() / "cmdline");
+      const std::string line = content_of(entry.path() / "cmdline");
       if (line.find(program) == 0 && line.find(scratch.string()) != std::string::npos)
         return std::stoi(entry.path().filename());
     }
@@ -95,11 +83,11 @@ class RemoteRow : public testing::Test {
       left.clear();
       std::error_code error;
       for (const auto& entry : fs::directory_iterator("/proc", error))
-        if (text_of(entry.path() / "environ").find(mark) != std::string::npos ||
-            text_of(entry.path() / "cmdline").find(scratch) != std::string::npos)
-          left += text_of(entry.path() / "cmdline") + '\n';
+        if (content_of(entry.path() / "environ").find(mark) != std::string::npos ||
+            content_of(entry.path() / "cmdline").find(scratch) != std::string::npos)
+          left += content_of(entry.path() / "cmdline") + '\n';
       left += scratch_of(run_matrix).string();
-      if (text_of("/proc/self/mounts").find(scratch) != std::string::npos)
+      if (content_of("/proc/self/mounts").find(scratch) != std::string::npos)
         left += "mount below " + scratch + '\n';
       for (const auto& entry : fs::directory_iterator(SOURCE_DIR "/data/packed", error))
         if (const std::string name = entry.path().filename();
@@ -120,7 +108,8 @@ class RemoteRow : public testing::Test {
     EXPECT_NE(record["emulated"].dump().find("object store"), std::string::npos) << record["emulated"];
   }
 
-  fs::path directory;
+  const TemporaryFolder folder;
+  const fs::path directory = folder;
 };
 
 TEST_F(RemoteRow, OverTheLoopbackInterface) {
@@ -247,7 +236,7 @@ TEST_F(ShapedRow, AnInterruptAndAKillLeaveNothing) {
 
 TEST_F(RemoteRow, OnlyALinkToAnObjectStoreCanBeShaped) {
   EXPECT_EQ(exit_code_of(start_matrix("0", {"storage=files", "store_rate_mbit=100"})), 2);
-  EXPECT_NE(text_of(directory / "err").find("storage: remote"), std::string::npos);
+  EXPECT_NE(content_of(directory / "err").find("storage: remote"), std::string::npos);
 }
 
 TEST_F(RemoteRow, SeveralNodesAreSkipped) {

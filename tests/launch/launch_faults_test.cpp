@@ -112,7 +112,7 @@ TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
                      storage);
     row_folder = directory / storage / "rows" / "0-repeat0";
     training_rank(0);
-    const fs::path packed = json::parse(text(row_folder / "job.json"))["packed"][storage];
+    const fs::path packed = json::parse(content_of(row_folder / "job.json"))["packed"][storage];
     for (const auto& file : fs::recursive_directory_iterator(packed))
       if (file.is_regular_file() && file.file_size() > (1 << 16)) fs::resize_file(file.path(), 4096);
     EXPECT_EQ(exit_code_of(pid), 1);

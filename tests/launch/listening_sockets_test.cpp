@@ -15,6 +15,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/emulate/two_nodes.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/until_it_trains.h"
 
 namespace listening_sockets_test {
@@ -45,13 +46,6 @@ std::map<std::string, std::string> listening(const fs::path& process) {
 
 class ListeningSockets : public testing::TestWithParam<std::pair<const char*, const char*>> {
  protected:
-  void SetUp() override {
-    directory = fs::temp_directory_path() / ("listening_" + std::to_string(::getpid()));
-    fs::remove_all(directory);
-    fs::create_directories(directory);
-  }
-  void TearDown() override { fs::remove_all(directory); }
-
   // "name address" of everything that a process with this test's mark listens on.
   std::set<std::string> addresses() const {
     const std::string mark = "LISTENING=" + directory.string();
@@ -73,7 +67,8 @@ class ListeningSockets : public testing::TestWithParam<std::pair<const char*, co
     }
     return found;
   }
-  fs::path directory;
+  const TemporaryFolder folder;
+  const fs::path directory = folder;
 };
 
 TEST_P(ListeningSockets, AreOnTheRowsOwnNetworkAlone) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/base/child_process.h"
+#include "tests/support/temporary_folder.h"
 
 namespace slurm_test {
 
@@ -23,11 +24,6 @@ class Slurm : public testing::Test {
     for (const char* program : {"slurmctld", "slurmd", "munged", "srun"})
       if (!base::program_exists(program) && !fs::exists(std::string("/usr/sbin/") + program))
         GTEST_SKIP() << "no " << program << ": apt-get install slurm-wlm munge";
-    directory = fs::temp_directory_path() / ("slurm_test_" + std::to_string(::getpid()));
-    fs::create_directories(directory);
-  }
-  void TearDown() override {
-    if (!directory.empty()) fs::remove_all(directory);
   }
   // Runs rows in an allocation of both nodes on CPUs; returns the records by row.
   std::map<std::string, json> run(const std::vector<std::string>& more,
@@ -51,7 +47,8 @@ class Slurm : public testing::Test {
     }
     return records;
   }
-  fs::path directory;
+  const TemporaryFolder folder;
+  const fs::path directory = folder;
   std::string output;
 };
 

@@ -27,7 +27,7 @@ TEST_F(LaunchFaults, AHostThatDoesNotResolve) {
 
 TEST_F(LaunchFaults, AHostThatDoesNotResolveIsNamedInOneLine) {
   EXPECT_EQ(exit_code_of(start_matrix("12", {"--hosts", "no-such-host.invalid:4"})), 2);
-  const std::string errors = text(directory / "err");
+  const std::string errors = content_of(directory / "err");
   EXPECT_NE(errors.find("could not be prepared on every node: ssh: Could not resolve hostname no-such-host"),
             std::string::npos);
   EXPECT_EQ(errors.find("-----"), std::string::npos) << "OpenMPI's page";
@@ -49,7 +49,7 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
                 "12", {"--set", "backend=gloo", "--set", "devices=2", "--set", "storage=synthetic"})),
             0);
   const fs::path folder = directory / "run/rows/12-repeat0";
-  json job = json::parse(text(folder / "job.json"));
+  json job = json::parse(content_of(folder / "job.json"));
   job["row"]["learning_rate"] = 0.7;
   std::ofstream(folder / "other.json") << job;
   const base::Listener listener(0, false);
@@ -70,7 +70,7 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
     ranks.push_back(base::start(command));
   }
   EXPECT_EQ(exit_code_of(ranks[0]), 1);
-  const json error = json::parse(text(folder / "rank-0.error.json"));
+  const json error = json::parse(content_of(folder / "rank-0.error.json"));
   EXPECT_EQ(error["status"], "INVALID");
   EXPECT_NE(error["reason"].get<std::string>().find("disagree"), std::string::npos) << error;
   ::kill(ranks[1], SIGKILL);
@@ -105,7 +105,7 @@ TEST_F(LaunchFaults, NoRowStartsWhileProcessesOfAnEarlierOneRun) {
                    {{"RUN_MATRIX_WORKER", worker}});
   const std::string mark = "LAUNCH_FAULTS=" + directory.string();
   const auto has_begun = [&] {  // a rank sleeps, and rank 0 has looked, which it must not do later
-    return process_named("sleep", mark) != 0 && !text(seen).empty();
+    return process_named("sleep", mark) != 0 && !content_of(seen).empty();
   };
   for (int i = 0; i < 600 && !has_begun(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const pid_t mpirun = process_named("mpirun", mark);
@@ -113,7 +113,7 @@ TEST_F(LaunchFaults, NoRowStartsWhileProcessesOfAnEarlierOneRun) {
   fs::remove(seen);
   ::kill(mpirun, SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 1);
-  EXPECT_EQ(text(seen), "looked\n") << "the next row ran at the same time";
+  EXPECT_EQ(content_of(seen), "looked\n") << "the next row ran at the same time";
   EXPECT_EQ(left_behind(pid), "");
 }
 
@@ -154,7 +154,7 @@ TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
     GTEST_SKIP() << "mounting a file system takes root";
   const pid_t pid = start_matrix("0", {"--set", "storage=synthetic", "--set", "timed_batches=900"});
   EXPECT_EQ(exit_code_of(pid), 1);
-  const std::string said = text(directory / "err");
+  const std::string said = content_of(directory / "err");
   const json row = record();
   EXPECT_EQ(row["status"], "CRASHED") << said;
   const std::string reason = row["reason"];

@@ -40,7 +40,7 @@ class NightlyTest : public NightlyRun {
     return {"nightly", "--scale", "smoke", "--only", "0", "--set", "storage=synthetic", "--no-report"};
   }
   size_t records_in(const fs::path& run) const {
-    const std::string all = text(run / "records.jsonl");
+    const std::string all = content_of(run / "records.jsonl");
     return size_t(std::count(all.begin(), all.end(), '\n'));
   }
   // Starts a night whose row 1 never ends, and waits until row 0 is recorded.

@@ -44,7 +44,7 @@ class Outputs : public NightlyRun {
     return cases;
   }
   bool has(const fs::path& file, const std::string& words) const {
-    return text(file).find(words) != std::string::npos;
+    return content_of(file).find(words) != std::string::npos;
   }
 };
 
@@ -74,10 +74,10 @@ TEST_F(Outputs, TellRowsChecksAndClaims) {
   EXPECT_TRUE(has(metrics, "run_matrix_claims{verdict=\"does not hold\"} 1\n"));
   EXPECT_FALSE(has(metrics, "run_matrix_row_total_seconds{row=\"b\""))
       << "a row with a failed check has no figure";
-  EXPECT_EQ(json::parse(text(directory / "otlp.json")).count("resourceMetrics"), 1u);
+  EXPECT_EQ(json::parse(content_of(directory / "otlp.json")).count("resourceMetrics"), 1u);
   EXPECT_TRUE(has(directory / "out", "::error title=rows%3A b%3A wrong::INVALID"));
   EXPECT_TRUE(has(directory / "summary.md", "| a "));
-  EXPECT_EQ(text(directory / "step"), "run=" + (directory / "run").string() + "\n");
+  EXPECT_EQ(content_of(directory / "step"), "run=" + (directory / "run").string() + "\n");
 }
 
 TEST_F(Outputs, AreMadeAgainByReport) {
@@ -103,7 +103,7 @@ TEST_F(Outputs, OfANightAreWrittenUnasked) {
   const fs::path night = nights().at(0).run;
   const auto cases = cases_in(night / "junit.xml");
   EXPECT_EQ(std::count(cases.begin(), cases.end(), "nights/0: as fast as in earlier nights: skipped"), 1)
-      << text(night / "junit.xml");
+      << content_of(night / "junit.xml");
   EXPECT_TRUE(has(night / "metrics.prom", "run_matrix_canary_seconds{canary=\"gemm_ms\"} "));
   EXPECT_TRUE(has(night / "metrics.prom", "run_matrix_regressions 0\n"));
   EXPECT_FALSE(says("::error"));

@@ -99,7 +99,7 @@ TEST_F(Import, PhasesAndDeviceTimesAreThoseOfTheTrace) {
 TEST_F(Import, ADeviceFileIsCalibratedFromIt) {
   ASSERT_EQ(import({write(Trace().steps(4).object)}, {"--model", "net", "--precision", "o1"}), 0);
   ASSERT_EQ(run({"calibrate", directory / "run", "--out", directory / "mine.yaml"}), 0);
-  const std::string file = text(directory / "mine.yaml");
+  const std::string file = content_of(directory / "mine.yaml");
   for (const char* figure :
        {"net", "o1", "forward_ms_per_image: {value: 0.03125, provenance: measured",
         "optimizer_ms: {value: 0.5, provenance: measured", "h2d_gb_per_s: {value: 10, provenance: measured",

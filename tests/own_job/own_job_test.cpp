@@ -29,7 +29,7 @@ class OwnJob : public Program {
   // The run's folder stays; whatever else a start made must be gone.
   void expect_nothing_left() {
     EXPECT_FALSE(fs::exists(directory / "checkpoint"));
-    for (const auto& mount : lines(text("/proc/self/mountinfo")))
+    for (const auto& mount : lines(content_of("/proc/self/mountinfo")))
       EXPECT_EQ(mount.find(directory.path().string()), std::string::npos) << mount;
   }
   static std::vector<std::string> lines(const std::string& text) {
@@ -86,7 +86,7 @@ TEST_F(OwnJob, WhatOfThatIsLoggingIsCalledLogging) {
 TEST_F(OwnJob, WhatItWritesIsThrownAwayAndListed) {
   EXPECT_EQ(explain({"writes=" + (directory / "checkpoint").string()}), 0);
   expect_nothing_left();
-  const std::string caught = text(directory / "run/starts/0/caught.txt");
+  const std::string caught = content_of(directory / "run/starts/0/caught.txt");
   EXPECT_EQ(caught, "10 " + (directory / "checkpoint").string() + "\n");
   const auto mode = fs::status(directory / "run/starts/0/output.txt").permissions();
   EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << "a job may print secrets";
@@ -108,7 +108,7 @@ TEST_F(OwnJob, WithoutNamespacesItIsRefusedUnlessItMayWrite) {
 
 TEST_F(OwnJob, MayWriteLetsItWrite) {
   EXPECT_EQ(with_job("record", {"--may-write"}, {"writes=" + (directory / "checkpoint").string()}), 0);
-  EXPECT_EQ(text(directory / "checkpoint"), "checkpoint");
+  EXPECT_EQ(content_of(directory / "checkpoint"), "checkpoint");
 }
 
 TEST_F(OwnJob, AChangeThatTheJobCannotBearIsLeftOutWithItsReason) {
@@ -141,7 +141,8 @@ TEST_F(OwnJob, AJobThatHangsIsEndedWithAllItsProcesses) {
   EXPECT_TRUE(says("it was ended after 1 s")) << output();
   EXPECT_EQ(records_in("run").at(0)["status"], "TIMEOUT");
   for (const auto& entry : fs::directory_iterator("/proc"))
-    EXPECT_EQ(text(entry.path() / "cmdline").find(directory.path().string() + "/run"), std::string::npos);
+    EXPECT_EQ(content_of(entry.path() / "cmdline").find(directory.path().string() + "/run"),
+              std::string::npos);
 }
 
 TEST_F(OwnJob, OnlyNamedChangesRunWithThoseTheyAreComparedWith) {

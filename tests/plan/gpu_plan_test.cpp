@@ -92,11 +92,11 @@ TEST_F(GpuPlan, RanksChooseTheirCoresAndTellWhatDiffers) {
                 {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NOTE", note}}),
             0);
   const fs::path rows = directory / "run";
-  const nlohmann::json job = nlohmann::json::parse(text(rows / "rows/0-repeat0/job.json"));
+  const nlohmann::json job = nlohmann::json::parse(content_of(rows / "rows/0-repeat0/job.json"));
   EXPECT_EQ(job["cores"], job["row"]["cpus"]);
-  const nlohmann::json record = nlohmann::json::parse(text(rows / "records.jsonl"));
+  const nlohmann::json record = nlohmann::json::parse(content_of(rows / "records.jsonl"));
   EXPECT_EQ(record["notes"].back(), note);
-  EXPECT_TRUE(says(text(rows / "table.md"), note));
+  EXPECT_TRUE(says(content_of(rows / "table.md"), note));
 }
 
 // With a real train_slice the default is the GPU where there is one, and most tests are about rows on CPUs.
@@ -105,8 +105,7 @@ TEST(TestsThatRunRows, NameTheirDevice) {
   int found = 0;
   for (const auto& entry : fs::recursive_directory_iterator(SOURCE_DIR "/tests")) {
     if (entry.path().extension() != ".cpp") continue;  // the headers start a fake train_slice
-    std::ifstream stream(entry.path());
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    const std::string text = content_of(entry.path());
     for (size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
       ++found;
       EXPECT_LT(text.find(device, at), text.find(';', at))

@@ -93,7 +93,7 @@ TEST_F(Resume, AnEditedRequestIsCheckedAsACommandLine) {
       smoke("0", "", {"--repeat-within", "90s", "--keep-disturbed", "--timeout", "100", "--data", images}),
       0);
   const fs::path file = directory / "run" / "request.json";
-  const json request = json::parse(text(file));
+  const json request = json::parse(content_of(file));
   const auto refused = [&](const char* name, const json& value, const std::string& why) {
     json edited = request;
     edited[name] = value;
@@ -179,7 +179,7 @@ TEST_F(Resume, AnotherConfigurationIsRefusedAndNamed) {
 
 TEST_F(Resume, AnotherContentOfTheDeviceFileIsRefused) {
   const fs::path file = directory / "mine.yaml";
-  std::string content = text(SOURCE_DIR "/configs/devices/test-150.yaml");
+  std::string content = content_of(SOURCE_DIR "/configs/devices/test-150.yaml");
   content.replace(content.find("name: test-150"), 14, "name: mine");
   std::ofstream(file) << content;
   ASSERT_EQ(run({"--device", "emulated:" + file.string(), "--scale", "smoke", "--only", "0,1", "--set",
@@ -232,7 +232,7 @@ TEST_F(Resume, BadInputIsExitTwo) {
   EXPECT_TRUE(says("request.json: no such file"));
   ASSERT_EQ(smoke("0"), 0);
   const fs::path request = directory / "run" / "request.json";
-  const std::string good = text(request);
+  const std::string good = content_of(request);
   for (const std::string& bad : {std::string(), std::string("{"), std::string("[]"),
                                  std::string("{\"only\": 7}"), good.substr(0, good.size() / 2)}) {
     std::ofstream(request) << bad;
@@ -258,7 +258,7 @@ TEST_F(WithBudget, WhatIsLeftOutIsNamedAndCanBeRunLater) {
   EXPECT_EQ(order(), "0.0 7.0 13.0 ") << "13 is skipped, which takes no time";
   EXPECT_TRUE(says("(3 estimated)")) << output();
   EXPECT_TRUE(says("budget 5.0 s: 2 of 3 rows")) << output();
-  EXPECT_NE(text(directory / "run" / "left_out.txt").find("12             left out: needs 2."),
+  EXPECT_NE(content_of(directory / "run" / "left_out.txt").find("12             left out: needs 2."),
             std::string::npos);
   ASSERT_EQ(run({"report", directory / "run"}), 0);
   EXPECT_TRUE(says("left out for the budget")) << output();

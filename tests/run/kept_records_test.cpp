@@ -175,10 +175,10 @@ class FullDisk : public KeptRecords {
 
 TEST_F(FullDisk, ARunStaysOneThatCanBeContinued) {
   ASSERT_EQ(run({"--scale", "smoke", "--only", "0", "--out", disk / "run"}), 0);
-  const std::string before = text(disk / "run/request.json");
+  const std::string before = content_of(disk / "run/request.json");
   fill();
   EXPECT_NE(run({"--resume", disk / "run", "--repeat", "2"}), 0);
-  EXPECT_EQ(text(disk / "run/request.json"), before);
+  EXPECT_EQ(content_of(disk / "run/request.json"), before);
   fs::remove(disk / "ballast");
   EXPECT_EQ(run({"--resume", disk / "run", "--repeat", "2"}), 0);
 }

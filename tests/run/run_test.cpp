@@ -174,7 +174,7 @@ TEST_F(RunMatrix, AFullDiskShowsWhatFinishedAndNamesTheFile) {
   if (::system(("mount -t tmpfs -o size=48k none " + disk.string() + " 2> /dev/null").c_str()) != 0)
     GTEST_SKIP() << "a small file system can be mounted only as root";
   const int code = run({"--scale", "smoke", "--only", "0,1,2,3,4,5,6,7", "--out", disk / "run"});
-  const std::string out = text(directory / "out"), message = errors();
+  const std::string out = content_of(directory / "out"), message = errors();
   EXPECT_EQ(::system(("umount " + disk.string()).c_str()), 0);
   EXPECT_EQ(code, 1) << message;
   EXPECT_NE(out.find("one device, large batch"), std::string::npos) << "no table of what finished: " << out;
@@ -202,12 +202,13 @@ TEST_F(RunMatrix, AccuracyHasItsOwnSeedsAndTimedRowsRunOnce) {
   EXPECT_EQ(all[1]["config"]["classes"], 40) << "as many as the data has";
   EXPECT_EQ(all[1]["accuracy"]["top1"], 0.5);
   EXPECT_FALSE(all[0].contains("accuracy"));
-  EXPECT_NE(text(directory / "out").find("no evidence for claim 4"), std::string::npos);
+  EXPECT_NE(content_of(directory / "out").find("no evidence for claim 4"), std::string::npos);
 }
 
 TEST_F(RunMatrix, AccuracyThatDivergesShowsNoFigure) {
   ASSERT_EQ(smoke("accuracy-o0,accuracy-o3", "accuracy-o3=diverge", {"--accuracy", "--repeat", "2"}), 1);
-  EXPECT_NE(text(directory / "out").find("2 DIVERGED"), std::string::npos) << text(directory / "out");
+  EXPECT_NE(content_of(directory / "out").find("2 DIVERGED"), std::string::npos)
+      << content_of(directory / "out");
 }
 
 TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
@@ -234,13 +235,13 @@ TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
 TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
   const pid_t pid = base::start(
       command({"--scale", "smoke", "--only", "0,7", "--out", directory / "run"}, {{"FAKE_SLICE", "7=slow"}}));
-  for (int i = 0; i < 300 && text(directory / "err").find("[1/2]") == std::string::npos; ++i)
+  for (int i = 0; i < 300 && content_of(directory / "err").find("[1/2]") == std::string::npos; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   ::kill(pid, SIGINT);
   EXPECT_EQ(exit_code_of(pid), 130);
   ASSERT_EQ(records().size(), 1u);
-  EXPECT_NE(text(directory / "out").find("row"), std::string::npos) << "no table";
+  EXPECT_NE(content_of(directory / "out").find("row"), std::string::npos) << "no table";
   const std::string ranks = "pgrep -f '[f]ake_slice --job " + (directory / "run").string() + "' > /dev/null";
   EXPECT_NE(::system(ranks.c_str()), 0) << "a rank is left";
 }
@@ -293,7 +294,7 @@ TEST_F(RunMatrix, RefusesToMixTwoRuns) {
 
 TEST_F(RunMatrix, DryRunPrintsTheCommandOfEveryRankAndWritesNothing) {
   ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "12", "--out", directory / "run"}), 0);
-  const std::string out = text(directory / "out");
+  const std::string out = content_of(directory / "out");
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_NE(out.find("RANK=" + std::to_string(rank)), std::string::npos) << out;
   EXPECT_FALSE(fs::exists(directory / "run"));
@@ -322,10 +323,10 @@ TEST_F(RunMatrix, DryRunPrintsALineThatRunsTheRow) {
 
 TEST_F(RunMatrix, ReportRebuildsTheTableFromRecords) {
   ASSERT_EQ(smoke("0,7"), 0);
-  const std::string before = text(directory / "run" / "table.md");
+  const std::string before = content_of(directory / "run" / "table.md");
   fs::remove(directory / "run" / "table.md");
   ASSERT_EQ(run({"report", directory / "run"}), 0);
-  EXPECT_EQ(text(directory / "run" / "table.md"), before);
+  EXPECT_EQ(content_of(directory / "run" / "table.md"), before);
 }
 
 TEST_F(RunMatrix, AnEmptyRunIsExitThree) {

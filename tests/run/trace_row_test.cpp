@@ -1,6 +1,5 @@
 // net: real rows with --trace and --wrap: the trace's content for every rank, and the record.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +9,8 @@
 
 #include "harness/base/child_process.h"
 #include "harness/stats/provenance.h"
+#include "tests/support/outcome.h"
+#include "tests/support/temporary_folder.h"
 
 namespace trace_row_test {
 
@@ -19,18 +20,8 @@ using Words = std::vector<std::string>;
 
 class TraceRow : public testing::Test {
  protected:
-  void SetUp() override {
-    directory = fs::temp_directory_path() / ("trace_row_" + std::to_string(::getpid()));
-    fs::remove_all(directory);
-    fs::create_directories(directory);
-  }
   void TearDown() override {
-    if (HasFailure()) std::cerr << text(directory / "err");
-    fs::remove_all(directory);
-  }
-  static std::string text(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
+    if (HasFailure()) std::cerr << content_of(directory / "err");
   }
   json record_of(const std::string& row, const Words& more, const std::string& device = "cpu") {
     Words words = {BINARY_DIR "/run_matrix", "--scale",  "smoke", "--only", row, "--out",
@@ -38,14 +29,12 @@ class TraceRow : public testing::Test {
     for (const char* setting : {"storage=synthetic", "ceiling_batches=0"})
       words.insert(words.end(), {"--set", setting});
     words.insert(words.end(), more.begin(), more.end());
-    const pid_t pid =
-        base::start({words, {{"RUN_MATRIX_PLOTS", "specs"}}, {}, directory / "out", directory / "err"});
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    exit_code = WEXITSTATUS(status);
-    return json::parse(text(directory / "run" / "records.jsonl"), nullptr, false);
+    exit_code = exit_code_of(
+        base::start({words, {{"RUN_MATRIX_PLOTS", "specs"}}, {}, directory / "out", directory / "err"}));
+    return json::parse(content_of(directory / "run" / "records.jsonl"), nullptr, false);
   }
-  fs::path directory;
+  const TemporaryFolder folder;
+  const fs::path directory = folder;
   int exit_code = -1;
 };
 
@@ -62,7 +51,7 @@ TEST_F(TraceRow, HoldsPhasesCollectivesAndOperatorsOfEveryRank) {
   ASSERT_EQ(exit_code, 0);
   EXPECT_EQ(record["trace"], json({{"first", 4}, {"last", 5}, {"file", "rows/14-repeat0/trace.json"}}));
   EXPECT_NE(record["notes"].dump().find("batches 4-5 were traced"), std::string::npos);
-  const json trace = json::parse(text(directory / "run" / "rows/14-repeat0/trace.json"));
+  const json trace = json::parse(content_of(directory / "run" / "rows/14-repeat0/trace.json"));
   for (int64_t rank : {0, 1}) {
     EXPECT_EQ(names_in(trace, "batches")[rank], (std::multiset<std::string>{"batch 4", "batch 5"}));
     for (const char* phase : {"load", "forward", "backward", "sync", "step"})
@@ -78,7 +67,7 @@ TEST_F(TraceRow, HoldsPhasesCollectivesAndOperatorsOfEveryRank) {
 TEST_F(TraceRow, OperatorsLieInsideTheirPhases) {
   record_of("0", {"--trace", "0-1", "--set", "warmup_batches=0"});
   ASSERT_EQ(exit_code, 0);
-  const json trace = json::parse(text(directory / "run" / "rows/0-repeat0/trace.json"));
+  const json trace = json::parse(content_of(directory / "run" / "rows/0-repeat0/trace.json"));
   std::vector<std::pair<double, double>> losses;
   int inside = 0, operators = 0;
   for (const json& event : trace["traceEvents"])
@@ -109,7 +98,7 @@ TEST_F(TraceRow, OnAGpuTellsHowBusyItWas) {
   EXPECT_LE(gpu["gpu_busy_share"].get<double>(), 1.0) << gpu;
   EXPECT_EQ(gpu["host_waits_per_batch"].get<double>(), 2.0)
       << "for loss and accuracy, and for a copied batch";
-  const json trace = json::parse(text(directory / "run" / "rows/0-repeat0/trace.json"));
+  const json trace = json::parse(content_of(directory / "run" / "rows/0-repeat0/trace.json"));
   EXPECT_FALSE(names_in(trace, "kernel").empty());
   EXPECT_EQ(names_in(trace, "kernel").count(0), 0u) << "a GPU is no rank";
   ASSERT_EQ(record["gpu"].size(), 1u) << record["gpu"];
@@ -134,7 +123,8 @@ TEST_F(TraceRow, OneRankRunsUnderTheWrapper) {
   EXPECT_EQ(record["wrap"]["rank"], 1);
   EXPECT_EQ(harness::doubts(harness::record_from_json(record)).at(0).rfind("ran under " + script.string(), 0),
             0u);
-  EXPECT_EQ(text(directory / "run" / "rows/12-repeat0/its file"), "1 ran 3\n") << "train_slice --job FILE";
+  EXPECT_EQ(content_of(directory / "run" / "rows/12-repeat0/its file"), "1 ran 3\n")
+      << "train_slice --job FILE";
 }
 
 TEST_F(TraceRow, OneRankOfMpirunRunsUnderTheWrapper) {

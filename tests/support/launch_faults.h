@@ -15,7 +15,9 @@
 
 #include "harness/base/child_process.h"
 #include "harness/contract/progress.h"
+#include "tests/support/outcome.h"
 #include "tests/support/scratch_of.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/until_it_trains.h"
 
 namespace launch_faults {
@@ -26,19 +28,9 @@ using Words = std::vector<std::string>;
 
 class LaunchFaults : public testing::Test {
  protected:
-  void SetUp() override {
-    directory = fs::temp_directory_path() / ("faults_" + std::to_string(::getpid()));
-    fs::remove_all(directory);
-    fs::create_directories(directory);
-  }
   void TearDown() override {
-    if (HasFailure()) std::cerr << text(directory / "out") << text(directory / "err");
+    if (HasFailure()) std::cerr << content_of(directory / "out") << content_of(directory / "err");
     (void)!::system(("umount " + (directory / "run").string() + " 2> /dev/null").c_str());  // of one test
-    fs::remove_all(directory);
-  }
-  static std::string text(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
   }
 
   pid_t start_marked(const Words& words, std::map<std::string, std::string> environment = {}) {
@@ -60,11 +52,6 @@ class LaunchFaults : public testing::Test {
     const pid_t pid = start_matrix(only, more);
     row_folder = directory / "run" / "rows" / (only + "-repeat0");
     return pid;
-  }
-  static int exit_code_of(pid_t pid) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   // The process of a rank, once all ranks train.
   pid_t training_rank(int rank) const {
@@ -88,8 +75,8 @@ class LaunchFaults : public testing::Test {
       left.clear();
       std::error_code error;
       for (const auto& entry : fs::directory_iterator("/proc", error))
-        if (text(entry.path() / "environ").find(mark) != std::string::npos)
-          left += text(entry.path() / "cmdline") + '\n';
+        if (content_of(entry.path() / "environ").find(mark) != std::string::npos)
+          left += content_of(entry.path() / "cmdline") + '\n';
       if (const fs::path scratch = scratch_of(run_matrix); !scratch.empty()) left += scratch.string() + '\n';
       if (left.empty()) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -98,7 +85,9 @@ class LaunchFaults : public testing::Test {
     return left;
   }
 
-  fs::path directory, row_folder;
+  const TemporaryFolder folder;
+  const fs::path directory = folder;
+  fs::path row_folder;
   pid_t running = 0;  // the run_matrix that was started last
 };
 

@@ -8,23 +8,20 @@
 #include "bench/loading/storage/storage.h"
 #include "harness/emulate/object_store.h"
 #include "harness/emulate/remote_storage.h"
+#include "tests/support/outcome.h"
 #include "tests/support/small_images.h"
 
 namespace bench {
 
 namespace fs = std::filesystem;
 
-inline std::string text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 // Processes whose command line names this folder.
 inline std::string processes_naming(const fs::path& folder) {
   std::string found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error))
-    if (const std::string line = text_of(entry.path() / "cmdline"); line.find(folder.string()) != line.npos)
+    if (const std::string line = content_of(entry.path() / "cmdline");
+        line.find(folder.string()) != line.npos)
       found += entry.path().string() + ' ' + line + '\n';
   return found;
 }
@@ -43,7 +40,7 @@ inline std::string end_of(harness::Service& service) {
 }
 
 inline bool mounted_here(const fs::path& folder) {
-  return text_of("/proc/self/mounts").find(folder.string()) != std::string::npos;
+  return content_of("/proc/self/mounts").find(folder.string()) != std::string::npos;
 }
 
 class ObjectStoreTest : public testing::Test {

@@ -2,7 +2,6 @@
 #pragma once
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "harness/base/child_process.h"
+#include "tests/support/outcome.h"
 #include "tests/support/temporary_folder.h"
 
 namespace harness {
@@ -30,11 +30,6 @@ class Program : public testing::Test {
     environment["RUN_MATRIX_RESULTS"] = directory / "results";
     environment.emplace("RUN_MATRIX_PLOTS", "specs");
     return {arguments, environment, {}, directory / "out", directory / "err"};
-  }
-  static int exit_code_of(pid_t pid) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   int run(const std::vector<std::string>& arguments,
           const std::map<std::string, std::string>& environment = {}) {
@@ -65,12 +60,8 @@ class Program : public testing::Test {
       std::ofstream(directory / "data/train/a" / name) << "no image";
   }
 
-  static std::string text(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  std::string output() const { return text(directory / "out"); }
-  std::string errors() const { return text(directory / "err"); }
+  std::string output() const { return content_of(directory / "out"); }
+  std::string errors() const { return content_of(directory / "err"); }
   bool says(const std::string& words) const { return (output() + errors()).find(words) != std::string::npos; }
   std::vector<json> records_in(const std::string& folder) {
     std::vector<json> all;

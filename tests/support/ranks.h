@@ -12,6 +12,7 @@
 #include "harness/base/listener.h"
 #include "harness/base/scratch.h"
 #include "harness/launch/launcher.h"
+#include "tests/support/temporary_folder.h"
 
 namespace bench {
 
@@ -26,11 +27,6 @@ inline harness::Row child_row() {
 
 class Ranks : public testing::Test {
  protected:
-  void SetUp() override {
-    directory = fs::temp_directory_path() / ("ranks_" + std::to_string(::getpid()));
-    fs::remove_all(directory);
-    fs::create_directories(directory);
-  }
   void TearDown() override {
     if (HasFailure())
       for (const auto& file : fs::directory_iterator(directory))
@@ -38,7 +34,6 @@ class Ranks : public testing::Test {
           std::ifstream stream(file.path());
           std::cerr << file.path().filename() << ": " << stream.rdbuf() << '\n';
         }
-    fs::remove_all(directory);
   }
 
   // Why this machine or build can't start ranks of that backend; empty when it can.
@@ -78,7 +73,8 @@ class Ranks : public testing::Test {
     return nlohmann::json::parse(stream);
   }
 
-  fs::path directory;
+  const TemporaryFolder folder;
+  const fs::path directory = folder;
 };
 
 }  // namespace bench
