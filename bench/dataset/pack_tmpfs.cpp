@@ -15,7 +15,7 @@
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/private_folder.h"
+#include "harness/base/scratch.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
 

@@ -2,6 +2,7 @@
 // ones.
 #pragma once
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -113,5 +114,12 @@ Request read_request(const fs::path& run);
 // of its options. More repeats and other limits (timeout, hang-after, port) are allowed; throws
 // PreparationError for any other option that differs from the run's.
 Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given);
+
+// A shell line that starts `program` with the options of `request`: an object of options by their name on the
+// command line, as in RUN/request.json. Options with their default are left out (except seed and
+// timeout), and so is `out`, because a run's folder takes no second run. Paths inside `project` become
+// relative to it, so the line is meant for that folder.
+std::string run_command(const std::string& program, const nlohmann::json& request,
+                        const std::filesystem::path& project);
 
 }  // namespace harness

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "harness/config/settings.h"
+#include "harness/contract/row.h"
 
 namespace harness {
 
@@ -26,5 +27,11 @@ bool has_page_cache(const AxisValues& values, const std::string& storage);
 
 // Whether the link to the object store is shaped; ranks and store then run in two network namespaces.
 bool shapes_store(const Row& row);
+
+// Cores of one node with which each loader thread, and on a processor each compute thread of each replica or
+// rank, has its own. `on_processor`: the device is the processor itself.
+inline int64_t cores_needed(const Row& row, bool on_processor) {
+  return (on_processor ? row.devices * row.intra_op_threads : 0) + row.loader_threads;
+}
 
 }  // namespace harness

@@ -119,8 +119,7 @@ void find_changes(std::vector<Trend*> trends, const std::filesystem::path& sourc
   for (const Trend* trend : trends) {
     skipped.push_back(trend->values.size() - std::min(trend->values.size(), kNightsLookedAt));
     series.push_back(
-        {trend->row,
-         {trend->values.begin() + static_cast<std::ptrdiff_t>(skipped.back()), trend->values.end()},
+        {{trend->values.begin() + static_cast<std::ptrdiff_t>(skipped.back()), trend->values.end()},
          trend->margin});
   }
   const auto found = find_change_points(series, source_dir);

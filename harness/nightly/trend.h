@@ -16,7 +16,6 @@
 namespace harness {
 
 struct Series {
-  std::string name;                    // only for messages
   std::vector<double> values;          // one per night, in order
   double magnitude = kSmallestMargin;  // smallest relative change
 };

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "harness/config/row_traits.h"
-#include "harness/stats/core_needs.h"
 
 namespace harness {
 

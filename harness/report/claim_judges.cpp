@@ -42,17 +42,17 @@ Finding accuracy_is_kept(const Summary& summary, const std::vector<std::string>&
   for (const AccuracyRow& mode : summary.accuracy) {
     if (std::find(precisions.begin(), precisions.end(), mode.precision) == precisions.end()) continue;
     if (const std::string why = no_evidence(mode); !why.empty()) return cannot_be_tested(why);
-    if (!worst || mode.less_o0 < worst->less_o0) worst = &mode;
-    all_small = all_small && mode.less_o0_min > -kNoLossOfAccuracy;
+    if (!worst || mode.less_o0.median < worst->less_o0.median) worst = &mode;
+    all_small = all_small && mode.less_o0.low > -kNoLossOfAccuracy;
   }
   if (!worst)
     return cannot_be_tested(fmt::format("no row of {} was trained and validated; --accuracy does that",
                                         fmt::join(precisions, " or ")));
-  return {all_small                                 ? ClaimVerdict::holds
-          : worst->less_o0_max < -kNoLossOfAccuracy ? ClaimVerdict::does_not_hold
-                                                    : ClaimVerdict::undecided,
-          fmt::format("{:+.1f} points ({:+.1f} to {:+.1f})", 100 * worst->less_o0, 100 * worst->less_o0_min,
-                      100 * worst->less_o0_max),
+  return {all_small                                  ? ClaimVerdict::holds
+          : worst->less_o0.high < -kNoLossOfAccuracy ? ClaimVerdict::does_not_hold
+                                                     : ClaimVerdict::undecided,
+          fmt::format("{:+.1f} points ({:+.1f} to {:+.1f})", 100 * worst->less_o0.median,
+                      100 * worst->less_o0.low, 100 * worst->less_o0.high),
           fmt::format("top-1 of {} less o0's, range of {} seeds; holds above -{:.1f} points; can't show "
                       "smaller losses, nor what other networks or learning rates lose",
                       worst->precision, worst->paired_seeds, 100 * kNoLossOfAccuracy)};

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/config/row_traits.h"
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/summary/article_comparison.h"
-#include "harness/stats/core_needs.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 

@@ -10,7 +10,7 @@
 #include "harness/base/failure_text.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
-#include "harness/contract/run_command.h"
+#include "harness/config/request.h"
 #include "harness/report/claim_question.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/figures.h"

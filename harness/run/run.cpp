@@ -15,7 +15,6 @@
 #include "harness/config/request.h"
 #include "harness/config/yaml_file.h"
 #include "harness/contract/machine.h"
-#include "harness/contract/run_command.h"
 #include "harness/plan/prediction.h"
 #include "harness/run/execution.h"
 #include "harness/run/time_scale.h"

@@ -1,7 +1,5 @@
 // unit: folders in /dev/shm that other users can't block, fill or redirect, and locks that show whether a run
 // still uses them.
-#include "harness/base/private_folder.h"
-
 #include <sys/stat.h>
 
 #include "harness/base/file_lock.h"

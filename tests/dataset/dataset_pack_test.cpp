@@ -10,7 +10,7 @@
 #include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/private_folder.h"
+#include "harness/base/scratch.h"
 #include "tests/support/dataset_folder.h"
 #include "tests/support/failure_of.h"
 

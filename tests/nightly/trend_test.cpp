@@ -44,7 +44,7 @@ std::vector<Night> nights_of(const Given& given) {
 std::vector<Trend> analysed(const std::vector<Night>& nights, const Metric& metric = seconds()) {
   std::vector<Trend> trends = trends_of(nights, {}, metric);
   std::vector<Series> series;
-  for (const Trend& trend : trends) series.push_back({trend.row, trend.values, trend.margin});
+  for (const Trend& trend : trends) series.push_back({trend.values, trend.margin});
   const auto found = find_change_points(series, SOURCE_DIR);
   for (size_t i = 0; i < trends.size(); ++i) trends[i].changes = found[i];
   return trends;

@@ -61,9 +61,9 @@ TEST(Accuracy, MediansAndRangesAreOverSeeds) {
   const auto rows = rows_of({trained("o0", 1, 0.70), trained("o0", 2, 0.80), trained("o0", 3, 0.74)});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].seeds, 3);
-  EXPECT_DOUBLE_EQ(rows[0].top1, 0.74);
-  EXPECT_DOUBLE_EQ(rows[0].top1_min, 0.70);
-  EXPECT_DOUBLE_EQ(rows[0].top1_max, 0.80);
+  EXPECT_DOUBLE_EQ(rows[0].top1.median, 0.74);
+  EXPECT_DOUBLE_EQ(rows[0].top1.low, 0.70);
+  EXPECT_DOUBLE_EQ(rows[0].top1.high, 0.80);
   EXPECT_DOUBLE_EQ(rows[0].seconds, 22);
   EXPECT_EQ(rows[0].budget_images, 22400);
   EXPECT_EQ(rows[0].validation_images, 2704);
@@ -76,9 +76,9 @@ TEST(Accuracy, DifferencesAreBetweenRunsOfOneSeed) {
   const auto rows = rows_of({trained("o0", 1, 0.70), trained("o0", 2, 0.72), trained("o0", 3, 0.74),
                              trained("o2", 2, 0.70), trained("o2", 3, 0.72), trained("o2", 4, 0.72)});
   EXPECT_EQ(rows[1].paired_seeds, 2);
-  EXPECT_NEAR(rows[1].less_o0, -0.02, 1e-12);
-  EXPECT_NEAR(rows[1].less_o0_min, -0.02, 1e-12);
-  EXPECT_NEAR(rows[1].less_o0_max, -0.02, 1e-12);
+  EXPECT_NEAR(rows[1].less_o0.median, -0.02, 1e-12);
+  EXPECT_NEAR(rows[1].less_o0.low, -0.02, 1e-12);
+  EXPECT_NEAR(rows[1].less_o0.high, -0.02, 1e-12);
   EXPECT_EQ(rows[0].paired_seeds, 0) << "o0 is not compared with itself";
 }
 
@@ -97,7 +97,7 @@ TEST(Accuracy, ARowThatDivergedWithOneSeedHasNoFigure) {
   EXPECT_EQ(rows[0].diverged, 1);
   EXPECT_EQ(rows[0].reason, "1 of 3 seeds; loss: not finite in batch 4");
   EXPECT_EQ(rows[0].seeds, 0);
-  EXPECT_EQ(rows[0].top1, 0);
+  EXPECT_EQ(rows[0].top1.median, 0);
 }
 
 TEST(Accuracy, OtherFailuresCostOneSeedOrTheRow) {

@@ -138,10 +138,10 @@ TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
   trained.kind = "synthetic";
   trained.status = "OK";
   trained.seeds = trained.paired_seeds = 3;
-  trained.top1 = 0.812;
-  trained.top1_min = 0.80;
-  trained.top1_max = 0.83;
-  trained.less_o0 = -0.01;
+  trained.top1.median = 0.812;
+  trained.top1.low = 0.80;
+  trained.top1.high = 0.83;
+  trained.less_o0.median = -0.01;
   summary.accuracy = {trained};
   Grid accuracy = table(article_tables(summary), "Table 3: precision, accuracy");
   EXPECT_NE(accuracy.title.find("synthetic classes: no evidence"), std::string::npos);

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "harness/config/row_traits.h"
 #include "harness/plan/resources.h"
-#include "harness/stats/core_needs.h"
 #include "tests/support/article_rows.h"
 #include "tests/support/program.h"
 

@@ -49,14 +49,14 @@ TEST(Claim4, AccuracyNeedsTheArticlesTrainingAndSeveralSeeds) {
   mode.paired_seeds = 5;
   mode.classes = 1000;
   mode.budget_images = 90 * int64_t{1281167};
-  mode.less_o0 = -0.001, mode.less_o0_min = -0.003, mode.less_o0_max = 0.002;
+  mode.less_o0.median = -0.001, mode.less_o0.low = -0.003, mode.less_o0.high = 0.002;
   EXPECT_EQ(verdict_on_accuracy(mode), ClaimVerdict::holds);
   EXPECT_NE(part_on_accuracy(mode).reason.find("holds above -0.5 points; can't show smaller losses"),
             std::string::npos)
       << part_on_accuracy(mode).reason;
-  mode.less_o0_min = -0.02;
+  mode.less_o0.low = -0.02;
   EXPECT_EQ(verdict_on_accuracy(mode), ClaimVerdict::undecided);
-  mode.less_o0 = -0.015, mode.less_o0_max = -0.01;
+  mode.less_o0.median = -0.015, mode.less_o0.high = -0.01;
   EXPECT_EQ(verdict_on_accuracy(mode), ClaimVerdict::does_not_hold);
   AccuracyRow synthetic = mode, few = mode, failed = mode, two_classes = mode, two_epochs = mode;
   two_classes.classes = 2;

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/base/private_folder.h"
+#include "harness/base/scratch.h"
 
 // How the path of each scratch folder of this process begins.
 inline std::string scratch_prefix(pid_t run_matrix) {

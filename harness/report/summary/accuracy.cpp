@@ -12,11 +12,7 @@
 namespace harness {
 namespace {
 
-struct MedianAndRange {
-  double median = 0, low = 0, high = 0;
-};
-
-MedianAndRange median_and_range(const std::vector<double>& values) {
+OverSeeds over_seeds(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return {median(values), *low, *high};
 }
@@ -50,10 +46,9 @@ void add_figures(const RecordList& measured, AccuracyRow& row) {
     top5.push_back(record->accuracy->top5);
     seconds.push_back(record->total_s.value_or(0));
   }
-  const MedianAndRange first = median_and_range(top1), five = median_and_range(top5);
   row.seeds = static_cast<int>(measured.size());
-  row.top1 = first.median, row.top1_min = first.low, row.top1_max = first.high;
-  row.top5 = five.median, row.top5_min = five.low, row.top5_max = five.high;
+  row.top1 = over_seeds(top1);
+  row.top5 = over_seeds(top5);
   row.seconds = median(seconds);
   row.kind = measured.front()->accuracy->kind;
   row.classes = measured.front()->accuracy->classes;
@@ -101,21 +96,19 @@ void compare(AccuracyRow& row, const RecordList& repeats, const RecordList& refe
   for (const auto& [seed, top1] : here)
     if (const auto pair = there.find(seed); pair != there.end()) differences.push_back(top1 - pair->second);
   if (differences.empty()) return;
-  const MedianAndRange range = median_and_range(differences);
   row.paired_seeds = static_cast<int>(differences.size());
-  row.less_o0 = range.median, row.less_o0_min = range.low, row.less_o0_max = range.high;
+  row.less_o0 = over_seeds(differences);
 }
 
-std::string in_percent(double share, double low, double high, int seeds) {
-  return seeds > 1 ? fmt::format("{:.1f} ({:.1f} to {:.1f})", 100 * share, 100 * low, 100 * high)
-                   : fmt::format("{:.1f}", 100 * share);
+// Of several seeds with the range.
+std::string in_percent(const OverSeeds& share, int seeds, fmt::format_string<double> form = "{:.1f}") {
+  const auto number = [form](double value) { return fmt::format(form, 100 * value); };
+  if (seeds < 2) return number(share.median);
+  return fmt::format("{} ({} to {})", number(share.median), number(share.low), number(share.high));
 }
 
 std::string points(const AccuracyRow& row) {
-  if (row.paired_seeds == 0) return "-";
-  return row.paired_seeds > 1 ? fmt::format("{:+.1f} ({:+.1f} to {:+.1f})", 100 * row.less_o0,
-                                            100 * row.less_o0_min, 100 * row.less_o0_max)
-                              : fmt::format("{:+.1f}", 100 * row.less_o0);
+  return row.paired_seeds == 0 ? "-" : in_percent(row.less_o0, row.paired_seeds, "{:+.1f}");
 }
 
 std::string statement(const AccuracyRow& row) {
@@ -125,9 +118,10 @@ std::string statement(const AccuracyRow& row) {
     return fmt::format("{}: {} points from O0 with one seed: the spread is unknown", row.label, points(row));
   const std::string difference =
       fmt::format("{}: {} points from O0 over {} seeds: ", row.label, points(row), row.paired_seeds);
-  if (row.less_o0_min <= 0 && row.less_o0_max >= 0) return difference + "not more than the spread over seeds";
+  if (row.less_o0.low <= 0 && row.less_o0.high >= 0)
+    return difference + "not more than the spread over seeds";
   return difference + fmt::format("{} with every seed, which happens by chance in 1 of {} cases",
-                                  row.less_o0_max < 0 ? "worse" : "better",
+                                  row.less_o0.high < 0 ? "worse" : "better",
                                   int64_t{1} << std::min(row.paired_seeds - 1, 62));
 }
 
@@ -150,15 +144,15 @@ std::vector<AccuracyRow> accuracy_rows(const RecordList& records) {
 
 // The same figures for programs.
 static std::vector<GridValue> values_of(const AccuracyRow& row) {
-  const Reading top1{100 * row.top1, 100 * row.top1_min, 100 * row.top1_max, {}},
-      top5{100 * row.top5, 100 * row.top5_min, 100 * row.top5_max, {}},
-      less{100 * row.less_o0, 100 * row.less_o0_min, 100 * row.less_o0_max, {}};
   const auto known = [&](const Reading& reading) { return row.ok() ? reading : Reading(); };
+  const auto percent = [&](const OverSeeds& share) {
+    return known({100 * share.median, 100 * share.low, 100 * share.high, {}});
+  };
   return {{row.id, "status", "text", row.status},
           {row.id, "as run", "text", row.label},
-          {row.id, "top-1", "%", "", known(top1)},
-          {row.id, "top-5", "%", "", known(top5)},
-          {row.id, "top-1 less o0", "points", "", row.paired_seeds > 0 ? known(less) : Reading()},
+          {row.id, "top-1", "%", "", percent(row.top1)},
+          {row.id, "top-5", "%", "", percent(row.top5)},
+          {row.id, "top-1 less o0", "points", "", row.paired_seeds > 0 ? percent(row.less_o0) : Reading()},
           {row.id, "seeds", "count", "", known({double(row.seeds), {}, {}, {}})},
           {row.id, "diverged", "count", "", known({double(row.diverged), {}, {}, {}})},
           {row.id, "images trained", "images", "", known({double(row.budget_images), {}, {}, {}})}};
@@ -183,10 +177,8 @@ Grid accuracy_grid(const Summary& summary, const std::string& title) {
     }
     budgets.insert(fmt::format("{} training images, {} validation images, {} {} classes", row.budget_images,
                                row.validation_images, row.classes, row.kind));
-    grid.rows.push_back({row.id, row.label, std::to_string(row.seeds),
-                         in_percent(row.top1, row.top1_min, row.top1_max, row.seeds),
-                         in_percent(row.top5, row.top5_min, row.top5_max, row.seeds), points(row),
-                         fmt::format("{:.1f}", row.seconds)});
+    grid.rows.push_back({row.id, row.label, std::to_string(row.seeds), in_percent(row.top1, row.seeds),
+                         in_percent(row.top5, row.seeds), points(row), fmt::format("{:.1f}", row.seconds)});
   }
   grid.title = title + (synthetic ? " (synthetic classes: no evidence for claim 4)" : "");
   if (!summary.mark.empty()) grid.above.push_back(fmt::format("{}: {}", summary.mark, summary.scale_summary));

@@ -56,6 +56,11 @@ struct SummaryRow {
   bool ok() const { return status == "OK"; }
 };
 
+// Median and range of a figure over seeds.
+struct OverSeeds {
+  double median = 0, low = 0, high = 0;
+};
+
 // The accuracy after training in one precision, over the repeats of a row with `validation`; shares are 0-1.
 struct AccuracyRow {
   std::string id;
@@ -64,11 +69,10 @@ struct AccuracyRow {
   std::string status, reason;    // OK, or of the first repeat without a figure; then the figures are empty
   int seeds = 0;                 // repeats with a figure; each has a different seed
   int diverged = 0;              // repeats with a loss that is not finite
-  double top1 = 0, top1_min = 0, top1_max = 0;  // medians and ranges over seeds
-  double top5 = 0, top5_min = 0, top5_max = 0;
-  // Top-1 of this precision minus that of o0, median and range over the seeds that both have.
+  OverSeeds top1, top5;
+  // Top-1 of this precision minus that of o0, over the seeds that both have.
   int paired_seeds = 0;
-  double less_o0 = 0, less_o0_min = 0, less_o0_max = 0;
+  OverSeeds less_o0;
   double seconds = 0;         // training time, median
   int64_t budget_images = 0;  // training images, with repetitions
   int64_t classes = 0, validation_images = 0;
