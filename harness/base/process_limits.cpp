@@ -40,7 +40,7 @@ struct Probe {
   ProcessLimits& limits;
 
   void note(const std::string& line) const {
-    if (!std::count(limits.notes.begin(), limits.notes.end(), line)) limits.notes.push_back(line);
+    if (!std::ranges::count(limits.notes, line)) limits.notes.push_back(line);
   }
 
   // Empty if there is no such file: groups have only those of their enabled controllers.
@@ -76,7 +76,7 @@ struct Probe {
     for (std::string line; std::getline(mounts, line);) {
       std::istringstream stream(line);
       const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-      const auto dash = std::find(words.begin(), words.end(), "-");  // type, source and options follow
+      const auto dash = std::ranges::find(words, "-");  // type, source and options follow
       if (words.end() - dash < 4 || dash[1] != (v2 ? "cgroup2" : "cgroup")) continue;
       if (!v2 && !lists(dash[3], controller)) continue;
       const std::string group = words[3] == "/" ? "" : words[3];

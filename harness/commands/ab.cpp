@@ -65,8 +65,7 @@ RecordBuild build_of(const fs::path& build) {
 }
 
 const PlannedRow* row_of(const std::vector<PlannedRow>& plan, const std::string& id) {
-  const auto found =
-      std::find_if(plan.begin(), plan.end(), [&](const auto& planned) { return planned.row.id == id; });
+  const auto found = std::ranges::find_if(plan, [&](const auto& planned) { return planned.row.id == id; });
   return found == plan.end() ? nullptr : &*found;
 }
 
@@ -266,7 +265,7 @@ void add_ab(CommandLine& line) {
       "time for more and more blocks, e.g. 10m, until every row has a verdict; in place of --repeat");
   command->callback([&line, sides] {
     Words& words = line.job.command;
-    const auto between = std::find(words.begin(), words.end(), "---");
+    const auto between = std::ranges::find(words, "---");
     if (!words.empty() && (between == words.end() || !sides->same() || sides->until_s > 0))
       throw CLI::ValidationError(
           "ab -- COMMAND --- COMMAND",

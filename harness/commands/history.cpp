@@ -61,8 +61,8 @@ int trend(const Installation& installation, const History& history, const Asked&
   const Metric& metric = followed_metric(asked.metric);
   const std::vector<Night>& nights = history.nights();
   const auto has_metric = [&](const Night& night) {
-    return std::any_of(night.rows.begin(), night.rows.end(),
-                       [&](const NightRow& row) { return value_of(row, metric).has_value(); });
+    return std::ranges::any_of(night.rows,
+                               [&](const NightRow& row) { return value_of(row, metric).has_value(); });
   };
   if (nights.empty() || !has_metric(nights.back())) {
     const auto latest = std::find_if(nights.rbegin(), nights.rend(), has_metric);
@@ -86,8 +86,8 @@ int trend(const Installation& installation, const History& history, const Asked&
   std::cout << changes_summary(analysis, analysis.alarms, analysis.improvements, metric);
   write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
                    std::cout, metric, restricted);
-  const bool regression = std::any_of(analysis.alarms.begin(), analysis.alarms.end(),
-                                      [](const Alarm& alarm) { return alarm.canary.empty(); });
+  const bool regression =
+      std::ranges::any_of(analysis.alarms, [](const Alarm& alarm) { return alarm.canary.empty(); });
   return regression ? int(base::kRegression) : int(base::kAllGood);
 }
 

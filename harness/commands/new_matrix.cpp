@@ -25,10 +25,10 @@ rows:
 )";
 
 int write_matrix(const Installation& installation, const std::string& name) {
-  const bool fits = !name.empty() && name[0] != '.' && name[0] != '-' &&
-                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                      return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-                    });
+  const bool fits =
+      !name.empty() && name[0] != '.' && name[0] != '-' && std::ranges::all_of(name, [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+      });
   if (!fits)
     throw ConfigError({"new " + name}, "invalid name of a matrix", "letters, digits, '-', '_' and '.'",
                       in_quotes(name));

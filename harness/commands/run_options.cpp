@@ -78,7 +78,7 @@ static void check_as_command_line(const fs::path& run, const Request& request) {
     }
     if (name == "repeat-within") words.back() += "s";
   }
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::ranges::reverse(words);  // as CLI11 takes them
   CommandLine line;
   add_run_options(line);
   try {

@@ -156,7 +156,7 @@ void write_comparison_page(const fs::path& file, const Comparison& comparison, c
   };
   const auto changed = [](const RowComparison& row) { return row.refused.empty() && !row.phases.empty(); };
   if (comparison.compared() > 0) draw("ratios", "comparison", ratios_data(comparison));
-  if (std::any_of(comparison.rows.begin(), comparison.rows.end(), changed))
+  if (std::ranges::any_of(comparison.rows, changed))
     draw("phases", "difference", differences_data(comparison));
   if (!comparison.only_in_a.empty() || !comparison.only_in_b.empty())
     add("without partner",

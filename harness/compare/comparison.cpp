@@ -59,8 +59,7 @@ std::pair<std::vector<double>, std::vector<double>> pairs_of(const Runs& a, cons
 
 // Whether results decided how many pairs there are.
 bool looked_at(const Runs& runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const Record* run) { return run->pair && run->pair->until_verdict; });
+  return std::ranges::any_of(runs, [](const Record* run) { return run->pair && run->pair->until_verdict; });
 }
 
 Effect effect_of(const Runs& a, const Runs& b, const ComparedSeconds& seconds) {
@@ -92,8 +91,8 @@ std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
   if (step <= 0) return {};
   for (PhaseChange& change : changes) change.share = change.ms / step;
   std::erase_if(changes, [](const PhaseChange& change) { return std::abs(change.share) < kSmallestPhase; });
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& x, const auto& y) { return std::abs(x.ms) > std::abs(y.ms); });
+  std::ranges::stable_sort(changes,
+                           [](const auto& x, const auto& y) { return std::abs(x.ms) > std::abs(y.ms); });
   return changes;
 }
 
@@ -173,13 +172,12 @@ const char* name_of(RowVerdict verdict) {
 }
 
 bool Comparison::any(RowVerdict verdict) const {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const RowComparison& row) { return row.verdict == verdict; });
+  return std::ranges::any_of(rows, [&](const RowComparison& row) { return row.verdict == verdict; });
 }
 
 size_t Comparison::compared() const {
   return static_cast<size_t>(
-      std::count_if(rows.begin(), rows.end(), [](const RowComparison& row) { return row.refused.empty(); }));
+      std::ranges::count_if(rows, [](const RowComparison& row) { return row.refused.empty(); }));
 }
 
 Comparison compare(const Records& a, const Records& b, const Noise& noise) {

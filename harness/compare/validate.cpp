@@ -93,8 +93,8 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
     const std::vector<double> here = typical_by_rank(runs, part);
     for (size_t rank = 0; rank < here.size(); ++rank) {
       RankCheck check{row, part.name, int64_t(rank), node_of(record, rank), here[rank], centre};
-      check.lowest_ms = *std::min_element(good.begin(), good.end());
-      check.highest_ms = *std::max_element(good.begin(), good.end());
+      check.lowest_ms = *std::ranges::min_element(good);
+      check.highest_ms = *std::ranges::max_element(good);
       check.limit = std::max(kFloor, kSpreads * robust_deviation(good) / centre);
       check.odd = check.deviation() > check.limit;
       validation.checks.push_back(check);
@@ -143,7 +143,7 @@ Validation validate(const Records& run, const std::vector<Records>& references) 
   std::vector<std::string> seen;
   for (const Record& record : run) {
     const std::string row = record.row;
-    if (std::find(seen.begin(), seen.end(), row) != seen.end()) continue;
+    if (std::ranges::find(seen, row) != seen.end()) continue;
     if (record.status == "SKIPPED") continue;
     if (record.status != "OK") {
       validation.odd.push_back(fmt::format("row {} is {}: {}", row, record.status, record.reason));

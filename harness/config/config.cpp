@@ -26,8 +26,8 @@ constexpr size_t kDeepestLike = 32;
 bool is_id(const std::string& text) {
   constexpr size_t longest = 64;
   return !text.empty() && text.size() <= longest &&
-         std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; }) &&
+         std::ranges::all_of(
+             text, [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; }) &&
          text[0] != '.' && text[0] != '-';
 }
 
@@ -100,8 +100,8 @@ class Resolver {
 
   // Without a base of its own, a combination is compared with the first that isn't skipped.
   void add_combinations(const Written& written, const std::vector<Combination>& combinations) {
-    const auto first = std::find_if(combinations.begin(), combinations.end(),
-                                    [](const Combination& one) { return !one.settings.count("skip"); });
+    const auto first = std::ranges::find_if(
+        combinations, [](const Combination& one) { return !one.settings.count("skip"); });
     for (const Combination& one : combinations) {
       if (!is_id(one.id))
         throw ConfigError(written.origin, "a combination's id is too long", "at most 64 characters",
@@ -137,7 +137,7 @@ class Resolver {
     while (!links.back()->like.empty()) {
       const Written& last = *links.back();
       const Written& next = find(last.like, last.like_origin, "like");
-      if (std::find(links.begin(), links.end(), &next) != links.end())
+      if (std::ranges::find(links, &next) != links.end())
         throw ConfigError(last.like_origin, "`like:` forms a circle", "a row that is not like this one",
                           in_quotes(next.id), "remove one `like:` of the circle");
       if (links.size() == kDeepestLike)
@@ -175,8 +175,7 @@ class Resolver {
     if (defaults_.count("inferred") && written.settings.count("inferred"))
       row.inferred = defaults_.at("inferred").text + "," + row.inferred;
     const std::vector<const Written*> links = chain(written);
-    if (std::none_of(links.begin(), links.end(),
-                     [](const Written* link) { return link->as_run.count("batch"); }))
+    if (std::ranges::none_of(links, [](const Written* link) { return link->as_run.count("batch"); }))
       divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       for (const auto& [field, setting] : (*link)->as_run) {
@@ -223,7 +222,7 @@ class Resolver {
     for (const Entry& entry : entries(section)) {
       std::string id = scalar(entry);
       find(id, entry.origin, "aliases");
-      if (!is_id(entry.key) || std::find(ids_.begin(), ids_.end(), entry.key) != ids_.end())
+      if (!is_id(entry.key) || std::ranges::find(ids_, entry.key) != ids_.end())
         throw ConfigError(entry.origin, "an alias can't have this name", "a name that no row has",
                           in_quotes(entry.key));
       matrix.aliases.emplace_back(entry.key, id);

@@ -41,7 +41,7 @@ SourcedFigure read_figure(const Entry& entry) {
     }
     if (part.key == "provenance") {
       static const std::vector<std::string> kinds = {"stated", "measured", "published", "assumed"};
-      if (std::find(kinds.begin(), kinds.end(), text) == kinds.end())
+      if (std::ranges::find(kinds, text) == kinds.end())
         throw ConfigError(part.origin, "no provenance", fmt::format("{}", fmt::join(kinds, ", ")),
                           in_quotes(text));
       figure.provenance = text;

@@ -23,9 +23,8 @@ bool is_count(const std::string& text) {
 
 bool is_host(const std::string& name) {
   const auto may_begin = [](char c) { return std::isalnum(static_cast<unsigned char>(c)); };
-  return !name.empty() && may_begin(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return may_begin(c) || c == '.' || c == '-' || c == '_';
-  });
+  return !name.empty() && may_begin(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return may_begin(c) || c == '.' || c == '-' || c == '_'; });
 }
 
 // What is wrong with one line; empty when it is valid.

@@ -26,8 +26,8 @@ bool emulates_nodes(const Row& row, const std::string& launcher) {
 }
 
 bool sets(const Request& request, const std::string& field) {
-  return std::any_of(request.set.begin(), request.set.end(),
-                     [&](const std::string& text) { return text.rfind(field + "=", 0) == 0; });
+  return std::ranges::any_of(request.set,
+                             [&](const std::string& text) { return text.rfind(field + "=", 0) == 0; });
 }
 
 bool is_plain(const Request& request) {

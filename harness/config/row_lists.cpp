@@ -77,7 +77,7 @@ void apply_skips(const Entry& skip, std::vector<Combination>& all) {
                         reason.empty() ? "no reason" : "no field");
     bool any = false;
     for (Combination& one : all) {
-      const bool matches = std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
+      const bool matches = std::ranges::all_of(wanted, [&](const auto& pair) {
         const auto has = one.settings.find(pair.first);
         return has != one.settings.end() && has->second.text == pair.second.text;
       });

@@ -304,7 +304,7 @@ class RowRules {
   void require(const std::string& who, const std::string& field, const std::vector<std::string>& values,
                const std::string& otherwise) const {
     const std::string found = field_text(row_, field);
-    if (std::find(values.begin(), values.end(), found) == values.end())
+    if (std::ranges::find(values, found) == values.end())
       refuse(fmt::format("{} has no such {}", who, field),
              fmt::format("{}: {}", field, fmt::join(values, " or ")), fmt::format("{} {}", field, found),
              fmt::format("set {}={}, or {}", field, values[0], otherwise));

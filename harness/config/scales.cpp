@@ -76,14 +76,14 @@ const Scale& find_scale(const std::vector<Scale>& scales, const std::string& nam
 }
 
 int64_t batch_divisor_of(const Row& row, const Scale& scale) {
-  const bool own = std::find(row.as_run.begin(), row.as_run.end(), "batch") != row.as_run.end();
+  const bool own = std::ranges::find(row.as_run, "batch") != row.as_run.end();
   return own ? 1 : scale.batch_divisor;
 }
 
 void apply(const Scale& scale, Row& row, const AxisValues& values) {
   const auto set = [&](const Settings& settings) {
     for (const auto& [field, setting] : settings)
-      if (std::find(row.as_run.begin(), row.as_run.end(), field) == row.as_run.end())
+      if (std::ranges::find(row.as_run, field) == row.as_run.end())
         assign(row, field, setting, scale.c0, values);
   };
   set(scale.set);

@@ -70,7 +70,7 @@ struct Assignment {
     if (field.axis)
       if (const auto axis = values.find(field.axis); axis != values.end())
         for (const AxisValue& value : axis->second) known.push_back(value.name);
-    if (!known.empty() && std::find(known.begin(), known.end(), setting.text) == known.end())
+    if (!known.empty() && std::ranges::find(known, setting.text) == known.end())
       throw ConfigError(setting.origin, fmt::format("unknown value of '{}'", field.name),
                         fmt::format("one of {}", fmt::join(known, ", ")), in_quotes(setting.text),
                         nearest(setting.text, known).empty() ? "see `./run_matrix list --values`"
@@ -107,7 +107,7 @@ Settings read_settings(const Entry& mapping, const std::vector<std::string>& als
   allowed.insert(allowed.end(), also.begin(), also.end());
   Settings settings;
   for (const Entry& entry : entries(mapping, allowed)) {
-    if (std::find(also.begin(), also.end(), entry.key) != also.end()) continue;
+    if (std::ranges::find(also, entry.key) != also.end()) continue;
     if (lists == Lists::left_out && is_row_list(entry)) continue;
     if (entry.key != "inferred") {
       settings[entry.key] = {scalar(entry), entry.origin};

@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 Names known(const Entry& entry, const char* what, const Names& names) {
   const Names found = words(entry);
   for (const std::string& word : found)
-    if (std::find(names.begin(), names.end(), word) == names.end())
+    if (std::ranges::find(names, word) == names.end())
       throw ConfigError(entry.origin, fmt::format("unknown {} under {}", what, in_quotes(entry.key)), "",
                         in_quotes(word), suggestion(word, names));
   return found;

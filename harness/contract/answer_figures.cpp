@@ -43,7 +43,7 @@ const AnswerFigure* find_answer_figure(const std::string& name) {
 
 std::string answer_figures_problem(const std::string& text) {
   const auto names = base::split_at_commas(text);
-  if (std::all_of(names.begin(), names.end(), find_answer_figure)) return "";
+  if (std::ranges::all_of(names, find_answer_figure)) return "";
   std::string known;
   for (const AnswerFigure& figure : answer_figures())
     known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.name);

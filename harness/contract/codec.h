@@ -98,8 +98,7 @@ struct Key {
 template <Presence how>
 struct KeyOf : Key {
   template <class Struct, class Value>
-  constexpr KeyOf(const char* name, Value Struct::*member, const char* help)
-      : Key(name, member, help, how) {}
+  constexpr KeyOf(const char* name, Value Struct::*member, const char* help) : Key(name, member, help, how) {}
 };
 using Required = KeyOf<Presence::required>;
 using WhenSet = KeyOf<Presence::when_set>;

@@ -10,7 +10,7 @@ const PrecisionTraits& precision_traits(const std::string& name) {
   static constexpr std::array all = {PrecisionTraits{"o0", 4, 4, false}, PrecisionTraits{"o1", 4, 2, true},
                                      PrecisionTraits{"o2", 2, 2, true}, PrecisionTraits{"o3", 2, 2, false},
                                      PrecisionTraits{"bf16", 4, 2, false}};
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+  const auto found = std::ranges::find_if(all, [&](const auto& one) { return one.name == name; });
   return found == all.end() ? all[0] : *found;
 }
 

@@ -17,7 +17,7 @@ constexpr const char* kLaunch = "_launch";
 
 bool is_phase(std::string name) {
   if (name.size() > 7 && name.compare(name.size() - 7, 7, kLaunch) == 0) name.resize(name.size() - 7);
-  return std::find(kPhaseNames.begin(), kPhaseNames.end(), name) != kPhaseNames.end();
+  return std::ranges::find(kPhaseNames, name) != kPhaseNames.end();
 }
 
 // Adds the word to `times`. Returns an empty text, or what was expected.

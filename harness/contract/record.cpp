@@ -27,7 +27,7 @@ void check_samples(const std::string& key, const Samples& samples, int64_t batch
   size_t ranks = 0;
   for (const auto& [phase, by_rank] : samples) {
     const std::string at = key + "." + phase;
-    if (std::find(kPhaseNames.begin(), kPhaseNames.end(), phase) == kPhaseNames.end())
+    if (std::ranges::find(kPhaseNames, phase) == kPhaseNames.end())
       throw Violation(at, "the name of a phase", phase);
     if (by_rank.empty()) throw Violation(at, "a list per rank", json::array());
     if (ranks == 0) ranks = by_rank.size();
@@ -62,7 +62,7 @@ Record record_from_json(json object) {
   Record record = decode<Record>(object);
   if (record.row.empty()) throw Violation("row", "the id of a row", record.row);
   if (record.repeat < 0) throw Violation("repeat", "0 or more", record.repeat);
-  if (std::find(kStatuses.begin(), kStatuses.end(), record.status) == kStatuses.end())
+  if (std::ranges::find(kStatuses, record.status) == kStatuses.end())
     throw Violation("status", "OK, SKIPPED or the kind of failure", record.status);
   if (record.status != "OK") return record;
   require_positive("timed_batches", double(record.timed_batches.value_or(0)));

@@ -138,8 +138,7 @@ inline bool trains(const Row& row) { return row.part == "all"; }
 inline bool has_external_loader(const Row& row) { return row.loader != "suite"; }
 // Whether no run chooses time_scale by this machine's speed. An external loader runs at its own speed.
 inline bool keeps_time_scale(const Row& row) {
-  return has_external_loader(row) ||
-         std::find(row.as_run.begin(), row.as_run.end(), "time_scale") != row.as_run.end();
+  return has_external_loader(row) || std::ranges::find(row.as_run, "time_scale") != row.as_run.end();
 }
 
 // Bytes of one decoded image of a batch, as the loader hands it to the device.

@@ -92,8 +92,7 @@ static Data prepare(const Installation& installation, const Request& request, co
   std::vector<std::string> index = {"index", "--data", root, "--store", store};
   if (!request.labels_from.empty()) index.insert(index.end(), {"--labels-from", request.labels_from});
   if (request.skip_unreadable) index.push_back("--skip-unreadable");
-  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.validation; }))
-    index.push_back("--validation");
+  if (std::ranges::any_of(rows, &Row::validation)) index.push_back("--validation");
   const auto make = [&] {
     return last_line_as<IndexAnswer, RecordData>(run_make_dataset(installation, index));
   };
@@ -122,7 +121,7 @@ static void say_store(const Installation& installation, const DataSets& sets) {
   const fs::path store = store_of(installation);
   const StoreRoom room = room_of_store(store, own);
   const auto uses_store = [&](const Data& set) {
-    return std::any_of(set.packed.begin(), set.packed.end(), [&](const auto& copy) {
+    return std::ranges::any_of(set.packed, [&](const auto& copy) {
       return fs::path(copy.second).parent_path().parent_path() == store;
     });
   };

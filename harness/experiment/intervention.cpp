@@ -239,7 +239,7 @@ const Intervention* find_intervention(const std::string& name) {
 
 bool is_possible(const Intervention& change, const Record& record) {
   const auto changes = [&](const char* field) {
-    return std::find(change.fields.begin(), change.fields.end(), std::string(field)) != change.fields.end();
+    return std::ranges::find(change.fields, std::string(field)) != change.fields.end();
   };
   if (has_external_loader(record.config) && (changes("storage") || changes("decoder"))) return false;
   if (record.job) return false;  // a user's own job has no fields of a row that could be set
@@ -255,13 +255,12 @@ const char* title_of_change(const std::string& name) {
 static bool shows(const Intervention& change, const Row& base, const Row& row,
                   const std::vector<std::string>& differing) {
   const auto has = [](const std::vector<const char*>& list, const std::string& text) {
-    return std::find(list.begin(), list.end(), text) != list.end();
+    return std::ranges::find(list, text) != list.end();
   };
-  if (!std::all_of(differing.begin(), differing.end(),
-                   [&](const auto& name) { return has(change.fields, name); }))
+  if (!std::ranges::all_of(differing, [&](const auto& name) { return has(change.fields, name); }))
     return false;
   if (change.values.empty())
-    return std::all_of(differing.begin(), differing.end(), [&](const std::string& name) {
+    return std::ranges::all_of(differing, [&](const std::string& name) {
       return field_number(row, name) >= field_number(base, name);
     });
   const std::string key = change.fields.front();
@@ -331,9 +330,8 @@ void make_twice_as_fast(EmulatedDevice& device) {
 const Intervention* change_between(const Row& base, const Row& row) {
   const std::vector<std::string> differing = differences(base, row);
   if (differing.empty()) return nullptr;
-  const auto found =
-      std::find_if(interventions().begin(), interventions().end(),
-                   [&](const Intervention& change) { return shows(change, base, row, differing); });
+  const auto found = std::ranges::find_if(
+      interventions(), [&](const Intervention& change) { return shows(change, base, row, differing); });
   return found == interventions().end() ? nullptr : &*found;
 }
 

@@ -127,9 +127,9 @@ std::vector<Step> steps_of(const Row& row, const std::vector<ChangedRow>& change
 
 bool changed_something(const Records& records) {
   const auto all = explanations_of(pointers_to(records));
-  return std::any_of(all.begin(), all.end(), [](const Explanation& explanation) {
-    return std::any_of(explanation.changes.begin(), explanation.changes.end(),
-                       [](const ExplainedChange& change) { return change.effect.has_value(); });
+  return std::ranges::any_of(all, [](const Explanation& explanation) {
+    return std::ranges::any_of(explanation.changes,
+                               [](const ExplainedChange& change) { return change.effect.has_value(); });
   });
 }
 

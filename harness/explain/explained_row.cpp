@@ -65,15 +65,14 @@ static bool may_be_a_cause(const Step& step) {
 }
 
 bool ExplainedRow::run(int64_t blocks, double within_s, bool may_shorten, std::mt19937& random) {
-  std::stable_partition(steps_.begin(), steps_.end(), is_first);
+  std::ranges::stable_partition(steps_, is_first);
   if (!first_block(within_s, may_shorten)) return false;
   leave_out_what_gains_nothing();
   for (int64_t block = 1; block < blocks; ++block) {
-    std::shuffle(steps_.begin(), steps_.end(), random);
-    std::stable_partition(steps_.begin(), steps_.end(), may_be_a_cause);
-    std::stable_partition(steps_.begin(), steps_.end(), [this](const Step& step) {
-      return may_be_a_cause(step) && last_of(step.of.change);
-    });
+    std::ranges::shuffle(steps_, random);
+    std::ranges::stable_partition(steps_, may_be_a_cause);
+    std::ranges::stable_partition(
+        steps_, [this](const Step& step) { return may_be_a_cause(step) && last_of(step.of.change); });
     for (Step& step : steps_) {
       if (watch_.s() >= within_s) return true;
       step.of.block = block;
@@ -88,8 +87,7 @@ bool ExplainedRow::run(int64_t blocks, double within_s, bool may_shorten, std::m
 // that stays, too. A change that ran once and lost can't be a cause; all of them count in Holm's correction.
 void ExplainedRow::leave_out_what_gains_nothing() {
   const auto explanations = explanations_of(pointers_to(execution_.records()));
-  const auto found = std::find_if(explanations.begin(), explanations.end(),
-                                  [&](const Explanation& one) { return one.of == row_.id; });
+  const auto found = std::ranges::find(explanations, row_.id, &Explanation::of);
   if (found == explanations.end()) return;
   const std::set<std::string> slower = changes_without_gain(*found);
   std::vector<std::string> kept;
@@ -105,7 +103,7 @@ void ExplainedRow::leave_out_what_gains_nothing() {
 // Fewer batches where they take long, and how long a block of all changes will take. The survey has no
 // warm-up, so that batches which the loader held ready are part of it: its time is an estimate and no figure.
 bool ExplainedRow::fit_into(double within_s) {
-  Step survey = *std::find_if(steps_.begin(), steps_.end(), is_unchanged);
+  Step survey = *std::ranges::find_if(steps_, is_unchanged);
   survey.of.change = "survey";
   survey.planned.row.id = row_.id + "-survey";
   survey.planned.row.title = "a few batches, to choose how many to time";
@@ -114,8 +112,8 @@ bool ExplainedRow::fit_into(double within_s) {
   if (!run(survey)) return false;
   const Record* record = last_of("survey");
   if (!record) return true;
-  const auto runs = double(std::count_if(steps_.begin(), steps_.end(),
-                                         [](const Step& step) { return step.planned.skip_reason.empty(); }));
+  const auto runs = double(
+      std::ranges::count_if(steps_, [](const Step& step) { return step.planned.skip_reason.empty(); }));
   const double batch_s = *record->total_s / double(*record->timed_batches);
   const double beside_s =
       std::max(0.0, record->wall_s.value_or(0) - *record->total_s) + batch_s * double(row_.warmup_batches);

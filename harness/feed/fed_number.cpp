@@ -17,7 +17,7 @@ std::optional<bool> Utilisations::fed(double devices, size_t least) {
   std::vector<double>& measured = all_[devices];
   const auto unclear = [&] {
     if (measured.size() < least) return true;
-    const auto [low, high] = std::minmax_element(measured.begin(), measured.end());
+    const auto [low, high] = std::ranges::minmax_element(measured);
     return measured.size() < size_t(rule_.repeats) &&
            (std::abs(harness::median(measured) - rule_.pass) < rule_.near || *high - *low > rule_.near);
   };

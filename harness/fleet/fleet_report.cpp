@@ -44,7 +44,7 @@ std::vector<size_t> slowest_hosts(const FleetVerdict& verdict) {
     for (const auto& [part, level] : verdict.levels[host]) most = std::max(most, level);
     if (!verdict.levels[host].empty()) worst.push_back({-most, host});
   }
-  std::sort(worst.begin(), worst.end());
+  std::ranges::sort(worst);
   std::vector<size_t> hosts;
   for (size_t i = 0; i < std::min(kHostsDrawn, worst.size()); ++i) hosts.push_back(worst[i].second);
   return hosts;

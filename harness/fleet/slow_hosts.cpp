@@ -109,7 +109,7 @@ SlowPart slow_part(const PartOfHosts& of, double level, double hosts) {
 
 // The largest p that is still a discovery; below 0 if there is none.
 double largest_discovery(std::vector<double> p) {
-  std::sort(p.begin(), p.end());
+  std::ranges::sort(p);
   double largest = -1;
   for (size_t i = 0; i < p.size(); ++i)
     if (p[i] <= kFalseHosts * double(i + 1) / double(p.size())) largest = p[i];
@@ -151,8 +151,7 @@ double explained_by(const std::vector<SlowGroup>& groups, const FleetHost& host,
 // The slower answer to both questions, the slowest part first. The seconds of rows only say that something is
 // slow, where a part says what.
 void keep_what_says_most(std::vector<SlowPart>& parts) {
-  std::sort(parts.begin(), parts.end(),
-            [](const SlowPart& a, const SlowPart& b) { return a.ratio > b.ratio; });
+  std::ranges::sort(parts, std::ranges::greater(), &SlowPart::ratio);
   std::set<std::string> seen;
   std::erase_if(parts, [&](const SlowPart& part) { return !seen.insert(part.part).second; });
   if (parts.size() > 1) std::erase_if(parts, [](const SlowPart& part) { return part.part == kWhole; });
@@ -171,8 +170,8 @@ std::vector<SlowGroup> what_says_most(std::vector<SlowGroup> groups) {
     for (const SlowPart& part : found.second)
       groups.push_back({label.first, label.second, found.first, part});
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const SlowGroup& a, const SlowGroup& b) { return a.part.ratio > b.part.ratio; });
+  std::ranges::stable_sort(
+      groups, [](const SlowGroup& a, const SlowGroup& b) { return a.part.ratio > b.part.ratio; });
   return groups;
 }
 
@@ -220,8 +219,8 @@ FleetVerdict judge_fleet(const FleetNight& night) {
     it.cost = cost[host];
     verdict.hosts.push_back(std::move(it));
   }
-  std::stable_sort(verdict.hosts.begin(), verdict.hosts.end(),
-                   [](const SlowHost& a, const SlowHost& b) { return a.cost > b.cost; });
+  std::ranges::stable_sort(verdict.hosts,
+                           [](const SlowHost& a, const SlowHost& b) { return a.cost > b.cost; });
   verdict.groups = what_says_most(std::move(groups));
   return verdict;
 }

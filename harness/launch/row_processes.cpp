@@ -53,7 +53,7 @@ void RowProcesses::reap() {
 }
 
 bool RowProcesses::running() const {
-  return std::any_of(pids_.begin(), pids_.end(), [](pid_t pid) { return pid != 0; });
+  return std::ranges::any_of(pids_, [](pid_t pid) { return pid != 0; });
 }
 
 // Of processes that share pages, each page counts once: a fork shares its parent's, and a ring lies in shared

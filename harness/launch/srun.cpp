@@ -24,8 +24,7 @@ std::string why_not_in_allocation(const Row& row, const AxisValues& values) {
   const char* given = std::getenv("SLURM_JOB_CPUS_PER_NODE");
   const std::vector<int64_t> processors = processors_of_nodes(given ? given : "");
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
-  const auto fitting =
-      std::count_if(processors.begin(), processors.end(), [&](int64_t count) { return count >= per_node; });
+  const auto fitting = std::ranges::count_if(processors, [&](int64_t count) { return count >= per_node; });
   if (processors.empty() || fitting >= row.nodes) return "";
   return fmt::format(
       "the row has {} process{} on {} node{} and needs a processor for each; the allocation's {} node{} {} "

@@ -199,7 +199,7 @@ class Merge {
     move_samples(report.spans_ms, merged_.spans_ms);
     move_samples(report.device_ms, merged_.device_ms);
     for (const std::string& note : report.notes) add_note(note);
-    std::move(report.warnings.begin(), report.warnings.end(), std::back_inserter(merged_.warnings));
+    std::ranges::move(report.warnings, std::back_inserter(merged_.warnings));
     take_facts_of_some(report, merged_, timelines_, links_);
     add_checks(report, world_size_, merged_.checks);
     merged_.rank_map.push_back(std::move(report.place));
@@ -231,8 +231,7 @@ class Merge {
 
  private:
   void add_note(const std::string& note) {
-    if (std::find(merged_.notes.begin(), merged_.notes.end(), note) == merged_.notes.end())
-      merged_.notes.push_back(note);
+    if (std::ranges::find(merged_.notes, note) == merged_.notes.end()) merged_.notes.push_back(note);
   }
 
   // PCIe links that are slower than they could be, and GPUs unlike the first.

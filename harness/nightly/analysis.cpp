@@ -73,8 +73,8 @@ std::vector<FirstNights> first_nights(const std::vector<Trend>& trends, const Ni
     family.push_back(&rows[i].judgement);
   }
   correct(family);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& one, const auto& other) { return one.ratio.value > other.ratio.value; });
+  std::ranges::stable_sort(
+      rows, [](const auto& one, const auto& other) { return one.ratio.value > other.ratio.value; });
   return rows;
 }
 
@@ -144,9 +144,8 @@ Analysis analyse(const std::vector<Night>& nights, const Night& last,
     analysis.shortened = analysis.shortened || trend.values.size() > kNightsLookedAt;
   }
   analysis.first_nights = first_nights(analysis.trends, last);
-  analysis.searched = std::any_of(of_last.begin(), of_last.end(), [](const Trend* trend) {
-    return !trend->canary && trend->values.size() >= kFewestNights;
-  });
+  analysis.searched = std::ranges::any_of(
+      of_last, [](const Trend* trend) { return !trend->canary && trend->values.size() >= kFewestNights; });
   if (!analysis.searched) return analysis;
   find_changes(of_last, source_dir);
   analysis.alarms = lasting_changes(analysis.trends, last, Direction::worse);

@@ -49,7 +49,7 @@ std::vector<Night> nights_in_lines(const std::string& text, const fs::path& file
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
     end = std::min(text.find('\n', std::min(begin + share, text.size()) - 1), text.size() - 1) + 1;
     std::string lines = text.substr(begin, end - begin);
-    const auto number = std::count(lines.begin(), lines.end(), '\n');
+    const auto number = std::ranges::count(lines, '\n');
     parts.push_back(std::async(std::launch::async, read_part, file, std::move(lines), line));
     line += int(number);
   }
@@ -57,7 +57,7 @@ std::vector<Night> nights_in_lines(const std::string& text, const fs::path& file
   for (std::future<Part>& one : parts) {
     Part part = one.get();
     warnings << part.problems.str();
-    std::move(part.nights.begin(), part.nights.end(), std::back_inserter(nights));
+    std::ranges::move(part.nights, std::back_inserter(nights));
   }
   return nights;
 }
@@ -93,7 +93,7 @@ std::vector<fs::path> nights_of_day(const fs::path& day, const std::string& host
     for (const fs::path& file : sorted_entries(of_host, ""))
       if (file.extension() == ".json" && !file.filename().string().starts_with("."))
         files.emplace_back(fs::last_write_time(file, gone), file);
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   std::vector<fs::path> ordered;
   for (auto& [time, file] : files) ordered.push_back(std::move(file));
   return ordered;
@@ -149,18 +149,15 @@ History::History(fs::path folder, std::ostream& warnings, fs::path project, std:
 bool History::add(Night night) {
   if (!host_.empty() && night.host != host_) return false;
   if (!known_.insert({night.id, night.host}).second) return false;
-  const auto later = std::upper_bound(
-      nights_.begin(), nights_.end(), night,
-      [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
+  const auto later = std::ranges::upper_bound(
+      nights_, night, [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
   nights_.insert(later, std::move(night));
   return true;
 }
 
 void History::load() {
   std::vector<Night> found;
-  const auto take = [&](std::vector<Night> some) {
-    std::move(some.begin(), some.end(), std::back_inserter(found));
-  };
+  const auto take = [&](std::vector<Night> some) { std::ranges::move(some, std::back_inserter(found)); };
   std::error_code none;
   if (const fs::path lines = folder_ / "nights.jsonl"; fs::exists(lines, none))
     take(nights_in_lines(base::read_file(lines), lines, warnings_));
@@ -176,8 +173,8 @@ void History::load() {
   if (compacted)
     take(nights_in_lines(compacted_nights(folder_, project_, host_, warnings_), "compacted nights",
                          warnings_));
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
+  std::ranges::stable_sort(
+      found, [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
   for (Night& night : found) add(std::move(night));
 }
 
@@ -185,7 +182,7 @@ void History::append(const Night& night) {
   if (append_new({night}) == 0)
     throw std::runtime_error(
         fmt::format("{}: night {} is already in the history", folder_.string(), night.id));
-  const auto later = std::find_if(nights_.begin(), nights_.end(), [&](const Night& other) {
+  const auto later = std::ranges::find_if(nights_, [&](const Night& other) {
     return other.host == night.host && other.started_at > night.started_at;
   });
   if (later != nights_.end())

@@ -30,7 +30,7 @@ std::string phases_text(const NightRow& row) {
 
 std::string seconds_text(const NightRow& row) {
   if (!row.ok()) return "-";
-  const auto [low, high] = std::minmax_element(row.totals_s.begin(), row.totals_s.end());
+  const auto [low, high] = std::ranges::minmax_element(row.totals_s);
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", row.median_s(), *low, *high);
 }
 

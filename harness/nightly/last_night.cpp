@@ -36,7 +36,7 @@ void add_alarms(json& blocks, const std::vector<Alarm>& alarms, const Metric& me
       of_rows.push_back(&alarm);
     else
       add_text(by_canary, alarm.canary, alarm.row);
-  std::stable_sort(of_rows.begin(), of_rows.end(), [](auto* a, auto* b) { return a->index > b->index; });
+  std::ranges::stable_sort(of_rows, [](auto* a, auto* b) { return a->index > b->index; });
   for (size_t i = 0; i < std::min(of_rows.size(), kAlarmsInFull); ++i)
     blocks.push_back({{"alarm", {alarm_word(metric), alarm_text(*of_rows[i], metric)}}});
   if (of_rows.size() > kAlarmsInFull)
@@ -93,9 +93,9 @@ std::string last_change(const Trend& trend) {
 Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metric& metric) {
   Grid grid;
   const std::string header = metric.header.empty() ? metric.name : metric.header;
-  const bool corrected = metric.name == kTotalSeconds &&
-                         std::any_of(night.rows.begin(), night.rows.end(),
-                                     [](const NightRow& row) { return !row.undisturbed_s.empty(); });
+  const bool corrected =
+      metric.name == kTotalSeconds &&
+      std::ranges::any_of(night.rows, [](const NightRow& row) { return !row.undisturbed_s.empty(); });
   grid.columns = {{"row", true},      {"status", true}, {header},
                   {"against before"}, {"nights"},       {"last change", true}};
   for (const NightRow& row : night.rows) {
@@ -141,8 +141,7 @@ Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& night
   const std::vector<std::string> failed = failed_rows(last);
   std::vector<std::string> counted;
   for (const std::string& machine : machines) {
-    const auto on_it =
-        std::count_if(nights.begin(), nights.end(), [&](const Night& it) { return it.machine == machine; });
+    const auto on_it = std::ranges::count_if(nights, [&](const Night& it) { return it.machine == machine; });
     counted.push_back(machines.size() == 1 ? machine : fmt::format("{} ({} nights)", machine, on_it));
   }
   return {

@@ -33,16 +33,15 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
   std::vector<std::pair<int64_t, double>> by_repeat;
   for (size_t i = 0; i < row.runs.size(); ++i)
     by_repeat.push_back({row.records[i]->repeat, row.runs[i].total_s});
-  std::sort(by_repeat.begin(), by_repeat.end());
+  std::ranges::sort(by_repeat);
   for (const auto& [repeat, total] : by_repeat) it.totals_s.push_back(rounded(total));
   RecordList in_order = row.records;
-  std::sort(in_order.begin(), in_order.end(),
-            [](const Record* one, const Record* other) { return one->repeat < other->repeat; });
+  std::ranges::sort(in_order,
+                    [](const Record* one, const Record* other) { return one->repeat < other->repeat; });
   if (const ComparedSeconds seconds(in_order, {}); seconds.undisturbed())
     for (double total : seconds.of(in_order)) it.undisturbed_s.push_back(rounded(total));
-  else if (const auto spoiled = std::count_if(in_order.begin(), in_order.end(), [](const Record* run) {
-             return others_share(*run).value_or(0) >= kSpoiledShare;
-           }))
+  else if (const auto spoiled = std::ranges::count_if(
+               in_order, [](const Record* run) { return others_share(*run).value_or(0) >= kSpoiledShare; }))
     it.spoiled = spoiled;
   for (const std::string& phase : phase_names()) {
     std::vector<double> times;
@@ -67,9 +66,7 @@ const std::vector<double>& NightRow::compared_seconds() const {
 }
 double NightRow::compared_s() const { return median(compared_seconds()); }
 
-size_t Night::rows_ok() const {
-  return size_t(std::count_if(rows.begin(), rows.end(), [](const NightRow& row) { return row.ok(); }));
-}
+size_t Night::rows_ok() const { return size_t(std::ranges::count_if(rows, &NightRow::ok)); }
 
 Night night_of(const std::string& id, const Records& records) {
   Night night;

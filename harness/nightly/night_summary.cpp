@@ -22,8 +22,7 @@ std::string reason_of(const NightRow& row, const Records& records) {
 }
 
 std::string change_line(const std::string& word, const Alarm& alarm, const std::vector<Trend>& trends) {
-  const auto trend =
-      std::find_if(trends.begin(), trends.end(), [&](const Trend& it) { return it.key() == alarm.key; });
+  const auto trend = std::ranges::find_if(trends, [&](const Trend& it) { return it.key() == alarm.key; });
   const Metric& metric = *trend->metric;
   return fmt::format("{}: row {} ({}, {}){} since night {}: {:.3f} {} -> {:.3f} {}, {:+.1f} %", word,
                      alarm.row, trend->scale, trend->device,
@@ -125,7 +124,7 @@ void add_night(RunResult& result, const Night& night, const Analysis& analysis,
   result.gauges.push_back({"run_matrix_regressions",
                            "1",
                            "rows that became slower, which no earlier night has reported",
-                           {{{}, double(std::count_if(alarms.begin(), alarms.end(), [](const Alarm& alarm) {
+                           {{{}, double(std::ranges::count_if(alarms, [](const Alarm& alarm) {
                                return alarm.canary.empty();
                              }))}}});
   Gauge canaries{"run_matrix_canary_seconds", "s",

@@ -99,7 +99,7 @@ struct Told {
   Analysis analysis;
   std::vector<Alarm> alarms;  // those of the analysis that no earlier night has reported
   bool regression() const {
-    return std::any_of(alarms.begin(), alarms.end(), [](const Alarm& alarm) { return alarm.canary.empty(); });
+    return std::ranges::any_of(alarms, [](const Alarm& alarm) { return alarm.canary.empty(); });
   }
 };
 
@@ -189,8 +189,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
     close_night(folder, open.id);
     return base::interrupted() ? int(base::kInterrupted) : int(base::kNothingRan);
   }
-  const bool cut_by_budget = std::any_of(schedule.left_out.begin(), schedule.left_out.end(),
-                                         [](const LeftOut& it) { return it.used_up; });
+  const bool cut_by_budget = std::ranges::any_of(schedule.left_out, &LeftOut::used_up);
   open.finished = recorded && !base::interrupted() && !cut_by_budget;
   std::string moved;
   if (recorded && !base::interrupted()) {
@@ -206,8 +205,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
 
   console << rows_summary(night, records) << moved << std::flush;
   if (base::interrupted()) return base::kInterrupted;
-  const bool measured =
-      std::any_of(night.rows.begin(), night.rows.end(), [](const NightRow& row) { return row.ok(); });
+  const bool measured = std::ranges::any_of(night.rows, &NightRow::ok);
   Told told;
   const bool examined =
       !measured || (base::survives([&] {

@@ -113,7 +113,7 @@ std::string Trend::key() const {
 bool concerns(const Trend& trend, const Night& last) {
   if (trend.nights.back() == last.id) return true;
   return trend.machine == last.machine && !trend.canary &&
-         std::any_of(last.rows.begin(), last.rows.end(), [&](const NightRow& row) {
+         std::ranges::any_of(last.rows, [&](const NightRow& row) {
            return row.row == trend.row && row.scale == trend.scale && row.device == trend.device &&
                   row.config == trend.config;
          });
@@ -219,10 +219,9 @@ std::vector<Alarm> AnnouncedAlarms::news(const std::vector<Alarm>& alarms,
                                          const std::vector<Trend>& trends) const {
   std::vector<Alarm> fresh;
   for (const Alarm& alarm : alarms) {
-    const auto trend =
-        std::find_if(trends.begin(), trends.end(), [&](const Trend& it) { return it.key() == alarm.key; });
+    const auto trend = std::ranges::find_if(trends, [&](const Trend& it) { return it.key() == alarm.key; });
     const auto known = [&](const Alarm& announced) { return same_change(announced, alarm, *trend); };
-    if (std::none_of(announced_.begin(), announced_.end(), known)) fresh.push_back(alarm);
+    if (std::ranges::none_of(announced_, known)) fresh.push_back(alarm);
   }
   return fresh;
 }

@@ -30,7 +30,7 @@ std::string chart_title(const Trend& trend, bool several_scales) {
 std::pair<double, double> axis_of(std::vector<double> values, const TrendChart& chart) {
   const std::vector<double> newest(
       values.end() - static_cast<std::ptrdiff_t>(std::min(kNewest, values.size())), values.end());
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const auto quantile = [&](double share) {
     return values[static_cast<size_t>(std::lround(share * double(values.size() - 1)))];
   };
@@ -97,11 +97,10 @@ std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::s
   for (const Trend& trend : trends) {
     if (trend.machine != machine || trend.canary != canaries || trend.values.empty()) continue;
     const std::string title = chart_title(trend, !canaries && scales.size() > 1);
-    auto chart =
-        std::find_if(charts.begin(), charts.end(), [&](const auto& it) { return it.title == title; });
+    auto chart = std::ranges::find_if(charts, [&](const auto& it) { return it.title == title; });
     if (chart == charts.end()) chart = charts.insert(charts.end(), TrendChart{title, {}, false});
     chart->series.push_back(&trend);
-    chart->alarm = chart->alarm || std::any_of(alarms.begin(), alarms.end(), [&](const Alarm& it) {
+    chart->alarm = chart->alarm || std::ranges::any_of(alarms, [&](const Alarm& it) {
                      return it.canary.empty() && it.key == trend.key();
                    });
   }
@@ -109,7 +108,7 @@ std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::s
 }
 
 const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis) {
-  return **std::max_element(series.begin(), series.end(), [&](const Trend* a, const Trend* b) {
+  return **std::ranges::max_element(series, [&](const Trend* a, const Trend* b) {
     return axis.of(a->nights.back()) < axis.of(b->nights.back());
   });
 }

@@ -65,8 +65,7 @@ std::vector<Change> newest_first(const std::vector<Trend>& trends, const std::st
   for (const Trend& trend : trends)
     if (trend.machine == machine)
       for (const ChangePoint& point : trend.changes) changes.push_back({&trend, &point});
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.since() > b.since(); });
+  std::ranges::stable_sort(changes, [](const Change& a, const Change& b) { return a.since() > b.since(); });
   return changes;
 }
 

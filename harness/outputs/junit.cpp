@@ -58,7 +58,7 @@ std::string case_xml(const TestCase& it) {
 std::string junit_xml(const RunResult& result) {
   std::vector<std::string> suites;
   for (const TestCase& it : result.cases)
-    if (std::find(suites.begin(), suites.end(), it.suite) == suites.end()) suites.push_back(it.suite);
+    if (std::ranges::find(suites, it.suite) == suites.end()) suites.push_back(it.suite);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"run_matrix\">\n";
   for (const std::string& suite : suites) {
     std::map<TestCase::Result, int> counts;

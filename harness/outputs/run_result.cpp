@@ -128,7 +128,7 @@ std::vector<Gauge> counts_of(const std::vector<Summary>& summaries, const std::v
   if (!claims.empty())
     for (int verdict = 0; verdict <= int(ClaimVerdict::not_measured); ++verdict)
       verdicts.samples.push_back({{{"verdict", text_of(ClaimVerdict(verdict))}},
-                                  double(std::count_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+                                  double(std::ranges::count_if(claims, [&](const Claim& claim) {
                                     return claim.verdict == ClaimVerdict(verdict);
                                   }))});
   return {status,

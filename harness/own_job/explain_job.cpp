@@ -32,21 +32,18 @@ void check_names(const std::vector<std::string>& names) {
   for (const Intervention& change : interventions())
     if (change.of_job || change.name == std::string("even_ranks")) known.push_back(change.name);
   for (const std::string& name : names)
-    if (!std::count(known.begin(), known.end(), name))
+    if (!std::ranges::count(known, name))
       throw ConfigError({"--change " + name}, "no such change of a job", "", "", suggestion(name, known));
 }
 
 // With those that the named ones are compared with.
 bool is_wanted(const Intervention& change, const JobRequest& job) {
   if (job.changes.empty()) return !change.when_named;
-  const auto named = [&](const std::string& name) {
-    return std::count(job.changes.begin(), job.changes.end(), name) > 0;
-  };
-  return named(change.name) ||
-         std::any_of(interventions().begin(), interventions().end(), [&](const Intervention& other) {
+  const auto named = [&](const std::string& name) { return std::ranges::count(job.changes, name) > 0; };
+  return named(change.name) || std::ranges::any_of(interventions(), [&](const Intervention& other) {
            const auto is_this = [&](const char* name) { return name == std::string(change.name); };
-           return named(other.name) && (is_this(other.against) ||
-                                        std::any_of(other.includes.begin(), other.includes.end(), is_this));
+           return named(other.name) &&
+                  (is_this(other.against) || std::ranges::any_of(other.includes, is_this));
          });
 }
 
@@ -76,7 +73,7 @@ class ExplainedJob {
       const std::vector<PlannedStart> plain = plain_starts();
       std::vector<PlannedStart> starts;
       for (const Intervention* change : at_start_) starts.push_back(change_start(*change));
-      std::shuffle(starts.begin(), starts.end(), random_);
+      std::ranges::shuffle(starts, random_);
       // The first one is the job as it is, since the others are compared with it.
       starts.insert(starts.begin() + (block == 0 || starts.empty() ? 0 : long(random_() % starts.size())),
                     plain.begin(), plain.end());
@@ -145,7 +142,7 @@ class ExplainedJob {
         std::vector<PlannedSegment> segments = {{"unchanged", block_}};
         for (size_t i = first; i < std::min(first + most, within_.size()); ++i)
           segments.push_back({within_[i]->name, block_});
-        std::shuffle(segments.begin(), segments.end(), random_);
+        std::ranges::shuffle(segments, random_);
         planned.segments.insert(planned.segments.end(), segments.begin(), segments.end());
       }
       starts.push_back(std::move(planned));
@@ -205,8 +202,9 @@ int explain_job(const Installation& installation, const Request& request, const 
   if (base::interrupted()) return base::kInterrupted;
   if (!kept || !measured) return base::kRowFailed;
   const bool compared = !explanations.empty() &&
-                        std::any_of(explanations[0].changes.begin(), explanations[0].changes.end(),
-                                    [](const ExplainedChange& change) { return change.effect.has_value(); });
+                        std::ranges::any_of(explanations[0].changes, [](const ExplainedChange& change) {
+                          return change.effect.has_value();
+                        });
   return compared ? int(base::kAllGood) : int(base::kNothingRan);
 }
 

@@ -32,7 +32,7 @@ std::vector<fs::path> files_of(const TraceImport& asked) {
     if (files.empty())
       throw PreparationError(path.string() + ": holds no trace (.json, .json.gz) of torch.profiler");
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -60,8 +60,8 @@ RankSteps read(const fs::path& file, int64_t batch) {
 std::vector<RankSteps> read_all(const TraceImport& asked) {
   std::vector<RankSteps> ranks;
   for (const fs::path& file : files_of(asked)) ranks.push_back(read(file, asked.batch));
-  std::sort(ranks.begin(), ranks.end(),
-            [](const RankSteps& a, const RankSteps& b) { return a.trace.rank < b.trace.rank; });
+  std::ranges::sort(ranks,
+                    [](const RankSteps& a, const RankSteps& b) { return a.trace.rank < b.trace.rank; });
   for (size_t i = 1; i < ranks.size(); ++i) {
     if (ranks[i].trace.rank == ranks[i - 1].trace.rank)
       throw PreparationError(fmt::format("{} and {} are both of rank {}: import one run's traces at a time",

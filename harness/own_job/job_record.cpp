@@ -27,8 +27,7 @@ Row row_of(const std::vector<std::string>& command) {
 std::vector<const ProbeSegment*> segments_of(const ProbeRank& rank, const SegmentsOf& of) {
   std::vector<const ProbeSegment*> found;
   for (const ProbeSegment& segment : rank.segments)
-    if (std::count(of.indices.begin(), of.indices.end(), segment.index) > 0 && !segment.steps.empty() &&
-        !segment.unfinished)
+    if (std::ranges::count(of.indices, segment.index) > 0 && !segment.steps.empty() && !segment.unfinished)
       found.push_back(&segment);
   return found;
 }
@@ -101,7 +100,7 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
   const auto steps = [](const ProbeRank& rank) { return rank.iterations > 0 || !rank.segments.empty(); };
   if (report.ranks.empty())
     why += "; no Python process of it imported torch and trained, so that it has no steps that can be timed";
-  else if (std::none_of(report.ranks.begin(), report.ranks.end(), steps))
+  else if (std::ranges::none_of(report.ranks, steps))
     why +=
         "; it made no training step (a backward pass after a batch of a torch DataLoader, or a step of an "
         "optimizer)";
@@ -148,7 +147,7 @@ Record job_record(const JobFrame& frame, const ProbeReport& report, const JobEnd
     record.reason = why_no_steps(report, end, end.wall_s);
     return record;
   }
-  std::sort(seconds.begin(), seconds.end());
+  std::ranges::sort(seconds);
   record.total_s = seconds.back();
   if (of.of_other_ranks && seconds.size() > 1) {
     seconds.pop_back();

@@ -185,9 +185,9 @@ bool JobSubject::start(const PlannedStart& planned) {
   JobEnd end;
   const ProbeReport report = run(plan, change, kLate * expected_s + kLate_s, end);
   if (interrupted_) return false;
-  const bool done =
-      !report.ranks.empty() && std::all_of(report.ranks.begin(), report.ranks.end(),
-                                           [](const ProbeRank& rank) { return rank.end == "done"; });
+  const bool done = !report.ranks.empty() && std::ranges::all_of(report.ranks, [](const ProbeRank& rank) {
+    return rank.end == "done";
+  });
   const bool came_to_its_end = !done && end.in_time && end.exit_code == 0 && !report.ranks.empty();
   if (came_to_its_end) length_ = report.ranks.front().iterations;
   const std::string failed =

@@ -107,8 +107,7 @@ ProbeReport read_probe(const fs::path& folder) {
       for (std::string file; std::getline(input, file);) files.insert(file);
     }
   }
-  std::sort(report.ranks.begin(), report.ranks.end(),
-            [](const ProbeRank& a, const ProbeRank& b) { return a.rank < b.rank; });
+  std::ranges::sort(report.ranks, {}, &ProbeRank::rank);
   // A process beside the ranks that imports torch but never trains is none of them.
   if (report.ranks.size() > 1)
     std::erase_if(report.ranks,

@@ -134,8 +134,7 @@ class Reader {
         if (trace_.work[i].copy_to_device) trace_.copy_calls.push_back(call->second);
       }
     const auto sort = [](auto& ranges) {
-      std::stable_sort(ranges.begin(), ranges.end(),
-                       [](const auto& a, const auto& b) { return a.begin_us < b.begin_us; });
+      std::ranges::stable_sort(ranges, [](const auto& a, const auto& b) { return a.begin_us < b.begin_us; });
     };
     sort(trace_.marks), sort(trace_.operators), sort(trace_.copy_calls), sort(trace_.work);
     return std::move(trace_);

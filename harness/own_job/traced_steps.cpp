@@ -80,13 +80,12 @@ std::vector<Piece> pieces_of(const TraceRange& step, const std::vector<Piece>& k
   for (const Piece& piece : known)
     for (const double at : {piece.begin_us, piece.end_us})
       cuts.push_back(std::clamp(at, step.begin_us, step.end_us));
-  std::sort(cuts.begin(), cuts.end());
+  std::ranges::sort(cuts);
   std::vector<Piece> pieces;
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
     if (cuts[i] == cuts[i + 1]) continue;
-    const auto covering = std::find_if(known.begin(), known.end(), [&](const Piece& piece) {
-      return piece.begin_us <= cuts[i] && cuts[i + 1] <= piece.end_us;
-    });
+    const auto covering = std::ranges::find_if(
+        known, [&](const Piece& piece) { return piece.begin_us <= cuts[i] && cuts[i + 1] <= piece.end_us; });
     pieces.push_back({cuts[i], cuts[i + 1], covering == known.end() ? nullptr : covering->phase});
   }
   // From the end: what no range tells is forward where the next turning point is a backward pass.
@@ -101,7 +100,7 @@ std::vector<Piece> pieces_of(const TraceRange& step, const std::vector<Piece>& k
 
 // ms that ranges cover, overlaps counted once.
 double covered_ms(std::vector<std::pair<double, double>> ranges) {
-  std::sort(ranges.begin(), ranges.end());
+  std::ranges::sort(ranges);
   double covered_us = 0, until = -std::numeric_limits<double>::max();
   for (const auto& [begin, end] : ranges) {
     covered_us += std::max(0.0, end - std::max(begin, until));
@@ -129,8 +128,7 @@ class DeviceTimes {
         within.emplace_back(std::max(work.begin_us, step.begin_us), std::min(work.end_us, step.end_us));
       const double called = work.launched_at_us.value_or(work.begin_us);
       if (called < step.begin_us || called >= step.end_us) continue;
-      const auto at = std::find_if(pieces.begin(), pieces.end(),
-                                   [&](const Piece& piece) { return called < piece.end_us; });
+      const auto at = std::ranges::find_if(pieces, [&](const Piece& piece) { return called < piece.end_us; });
       const char* phase = is_collective(work.name) ? "sync"
                           : work.copy_to_device    ? "h2d"
                           : at == pieces.end()     ? "other"
@@ -149,7 +147,7 @@ class DeviceTimes {
 
   void finish() {
     std::erase_if(found_.device_ms, [](const auto& phase) {
-      return std::all_of(phase.second.begin(), phase.second.end(), [](double ms) { return ms == 0; });
+      return std::ranges::all_of(phase.second, [](double ms) { return ms == 0; });
     });
     if (steps_ms_ > 0) found_.busy_share = busy_ms_ / steps_ms_;
     if (copying_us_ > 0) found_.h2d_gb_per_s = copied_bytes_ / copying_us_ * 1e-3;
@@ -175,7 +173,7 @@ TracedSteps traced_steps(const ProfilerTrace& trace, int64_t items) {
   DeviceTimes device(trace, found);
   for (const TraceRange& step : steps) {
     std::vector<Piece> touching;
-    std::copy_if(known.begin(), known.end(), std::back_inserter(touching), [&](const Piece& piece) {
+    std::ranges::copy_if(known, std::back_inserter(touching), [&](const Piece& piece) {
       return piece.begin_us < step.end_us && step.begin_us < piece.end_us;
     });
     const std::vector<Piece> pieces = pieces_of(step, touching);

@@ -70,8 +70,7 @@ std::vector<Repetition> all_runs(const std::vector<PlannedRow>& plan, const Requ
 }
 
 std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scale) {
-  const auto skipped =
-      std::count_if(plan.begin(), plan.end(), [](const auto& p) { return !p.skip_reason.empty(); });
+  const auto skipped = std::ranges::count_if(plan, [](const auto& p) { return !p.skip_reason.empty(); });
   std::string text = fmt::format("plan: {} of {} rows run at scale {}: {}\n", plan.size() - size_t(skipped),
                                  plan.size(), scale.name, scale.summary);
   std::vector<std::pair<std::string, std::vector<std::string>>> rows_by_note;  // in the order of the plan
@@ -82,7 +81,7 @@ std::string describe_plan(const std::vector<PlannedRow>& plan, const Scale& scal
     }
     for (const std::string& note : planned.notes) {
       const auto same = [&](const auto& entry) { return entry.first == note; };
-      auto found = std::find_if(rows_by_note.begin(), rows_by_note.end(), same);
+      auto found = std::ranges::find_if(rows_by_note, same);
       if (found == rows_by_note.end()) found = rows_by_note.insert(found, {note, {}});
       found->second.push_back(planned.row.id);
     }

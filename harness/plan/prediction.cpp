@@ -162,7 +162,7 @@ std::string duration_text(double seconds) {
 
 std::string describe_predictions(const std::vector<Prediction>& of_rows, double seconds, size_t runs) {
   const auto count = [&](Prediction::From from) {
-    return std::count_if(of_rows.begin(), of_rows.end(), [&](const auto& one) { return one.from == from; });
+    return std::ranges::count_if(of_rows, [&](const auto& one) { return one.from == from; });
   };
   std::vector<std::string> parts;
   if (const auto n = count(Prediction::From::earlier_runs); n > 0)
@@ -197,7 +197,7 @@ double TimeLeft::run_s(size_t row, double running_s) const {
 void TimeLeft::ended(size_t row, double seconds) {
   if (ended_ < runs_.size())
     ++ended_;
-  else if (const auto done = std::find(maybe_.begin(), maybe_.end(), row); done != maybe_.end())
+  else if (const auto done = std::ranges::find(maybe_, row); done != maybe_.end())
     maybe_.erase(done);
   if (!(rows_[row].seconds > 0)) return;  // skipped
   took_[row].push_back(seconds);

@@ -22,8 +22,8 @@ struct Candidate {
 
 std::optional<NextRun> first_that_fits(std::vector<Candidate> candidates, double left_s,
                                        const std::function<double(size_t)>& run_s) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& one, const auto& other) { return one.order < other.order; });
+  std::ranges::stable_sort(candidates,
+                           [](const auto& one, const auto& other) { return one.order < other.order; });
   for (const Candidate& candidate : candidates)
     if (run_s(candidate.again.run.row) <= left_s) return candidate.again;
   return std::nullopt;
@@ -34,7 +34,7 @@ std::vector<Candidate> disturbed_runs(const std::vector<PlannedRow>& plan, const
   std::vector<Candidate> candidates;
   for (const Record& record : records) {
     const auto planned =
-        std::find_if(plan.begin(), plan.end(), [&](const auto& one) { return one.row.id == record.row; });
+        std::ranges::find_if(plan, [&](const auto& one) { return one.row.id == record.row; });
     if (planned == plan.end() || planned->row.validation || !is_disturbed(record)) continue;
     const auto found = attempts.find({record.row, record.repeat});
     const int64_t made = found != attempts.end() ? found->second

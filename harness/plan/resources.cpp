@@ -61,7 +61,7 @@ std::string describe_shared_gpus(const Row& row, const AxisValues& values, const
 }
 
 static bool asks_for_a_number(const Row& row, const Request& request) {
-  return sets(request, "cpus") || std::find(row.as_run.begin(), row.as_run.end(), "cpus") != row.as_run.end();
+  return sets(request, "cpus") || std::ranges::find(row.as_run, "cpus") != row.as_run.end();
 }
 
 std::string give_cores(Row& row, int64_t cores, const Request& request) {

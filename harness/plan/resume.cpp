@@ -51,8 +51,7 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
   if (record.pair)
     throw PreparationError(fmt::format(
         "{}: is one side of an ab experiment, which can't be continued; run ab again", run.string()));
-  const auto planned =
-      std::find_if(plan.begin(), plan.end(), [&](const PlannedRow& one) { return one.row.id == id; });
+  const auto planned = std::ranges::find_if(plan, [&](const PlannedRow& one) { return one.row.id == id; });
   if (planned == plan.end())
     throw PreparationError(fmt::format("{}: contains row {}, which its matrix no longer has; start a new run",
                                        run.string(), id));
@@ -93,7 +92,7 @@ void check_same_experiment(const fs::path& run, const std::vector<PlannedRow>& p
                            const std::vector<Repetition>& left, const Records& records,
                            const Surroundings& here) {
   const auto is_made_again = [&](const Record& record) {
-    return std::any_of(left.begin(), left.end(), [&](const Repetition& one) {
+    return std::ranges::any_of(left, [&](const Repetition& one) {
       return plan[one.row].row.id == record.row && one.repeat == record.repeat;
     });
   };

@@ -40,9 +40,8 @@ class Chooser {
 
  private:
   size_t base_of(size_t row) const {
-    const auto base = std::find_if(plan_.begin(), plan_.end(), [&](const PlannedRow& other) {
-      return other.row.id == plan_[row].row.base;
-    });
+    const auto base = std::ranges::find_if(
+        plan_, [&](const PlannedRow& other) { return other.row.id == plan_[row].row.base; });
     return size_t(base - plan_.begin());
   }
 
@@ -57,7 +56,7 @@ class Chooser {
   std::vector<size_t> with_bases(size_t row) const {
     std::vector<size_t> rows;
     for (size_t next = row; next < plan_.size() && !choice_.chosen[next]; next = base_of(next)) {
-      if (std::find(rows.begin(), rows.end(), next) != rows.end()) break;
+      if (std::ranges::find(rows, next) != rows.end()) break;
       rows.push_back(next);
     }
     return rows;

@@ -144,7 +144,7 @@ ArticleColumn column_of(const Summary& summary, const TableColumn& written) {
 namespace {
 
 bool is_among(const std::vector<std::string>& ids, const std::string& id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
+  return std::ranges::find(ids, id) != ids.end();
 }
 
 }  // namespace

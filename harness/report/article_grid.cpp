@@ -46,7 +46,7 @@ void add_values(const Columns& columns, const std::string& id, const SummaryRow*
 // The ratios of totals, if there are totals.
 void add_ratio_columns(const Summary& summary, const MatrixTable& table, Columns& columns) {
   const auto is_total = [](const ArticleColumn& column) { return column.of == ArticleColumn::Of::total; };
-  const auto total = std::find_if(columns.begin(), columns.end(), is_total);
+  const auto total = std::ranges::find_if(columns, is_total);
   if (total == columns.end()) return;
   const auto beside = [&summary, &table, total = *total](const SummaryRow& row) {
     return beside_base(summary, table, total, row);
@@ -81,7 +81,7 @@ void lay_out_columns(const Summary& summary, const MatrixTable& table, const Col
   const auto add = [&](const GridColumn& head, const std::function<std::string(const ArticleColumn&)>& cell) {
     std::vector<std::string> cells;
     for (const ArticleColumn& column : columns) cells.push_back(cell(column));
-    if (std::count(cells.begin(), cells.end(), "-") == long(cells.size())) return;
+    if (std::ranges::count(cells, "-") == long(cells.size())) return;
     grid.columns.push_back(head);
     for (size_t i = 0; i < cells.size(); ++i) grid.rows[i].push_back(cells[i]);
   };
@@ -134,12 +134,10 @@ Grid article_grid(const Summary& summary, const MatrixTable& table) {
   for (const TableColumn& written : table.columns) columns.push_back(column_of(summary, written));
   if (by_row) add_ratio_columns(summary, table, columns);
   std::erase_if(columns, [&](const ArticleColumn& column) {
-    return (column.optional || !by_row) && std::all_of(rows.begin(), rows.end(), [&](const SummaryRow* row) {
-             return column.cell(row) == "-";
-           });
+    return (column.optional || !by_row) &&
+           std::ranges::all_of(rows, [&](const SummaryRow* row) { return column.cell(row) == "-"; });
   });
-  const bool has_ratios =
-      std::any_of(columns.begin(), columns.end(), [](const auto& it) { return bool(it.ratio); });
+  const bool has_ratios = std::ranges::any_of(columns, [](const auto& it) { return bool(it.ratio); });
   if (has_ratios)
     grid.notes.push_back(fmt::format(
         "total s: {} timed batches, median of the runs; phases: mean ms per batch.", summary.timed_batches));

@@ -80,8 +80,7 @@ std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable
 
 std::vector<Grid> article_tables(const Summary& summary) {
   if (summary.accuracy.empty() &&
-      std::all_of(summary.rows.begin(), summary.rows.end(),
-                  [](const SummaryRow& row) { return row.config.identity == "own"; }))
+      std::ranges::all_of(summary.rows, [](const SummaryRow& row) { return row.config.identity == "own"; }))
     return {};
   return grids_of(summary, article_matrix().tables);
 }

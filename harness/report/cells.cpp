@@ -13,8 +13,7 @@ namespace harness {
 namespace {
 
 bool any_repeats(const Summary& summary) {
-  return std::any_of(summary.rows.begin(), summary.rows.end(),
-                     [](const SummaryRow& row) { return row.repeats > 1; });
+  return std::ranges::any_of(summary.rows, [](const SummaryRow& row) { return row.repeats > 1; });
 }
 
 std::vector<const PhaseGroup*> shown_groups(const Summary& summary) {
@@ -71,13 +70,12 @@ std::vector<CellColumn> columns_of(const Summary& summary) {
       columns.push_back({"ratio to", ratio_cell, true});
     } else if (!metric.header.empty() && metric.text) {  // without a text in any row there is no column
       const auto cell = [&metric, &summary](const SummaryRow& row) { return metric.text(summary, row); };
-      if (std::any_of(summary.rows.begin(), summary.rows.end(),
-                      [&](const SummaryRow& row) { return !cell(row).empty(); }))
+      if (std::ranges::any_of(summary.rows, [&](const SummaryRow& row) { return !cell(row).empty(); }))
         columns.push_back({metric.header, cell, true});
     } else if (!metric.header.empty() &&
-               (!metric.only_where_known ||
-                std::any_of(summary.rows.begin(), summary.rows.end(),
-                            [&](const SummaryRow& row) { return row.ok() && metric.figure(row); }))) {
+               (!metric.only_where_known || std::ranges::any_of(summary.rows, [&](const SummaryRow& row) {
+                 return row.ok() && metric.figure(row);
+               }))) {
       columns.push_back({metric.header, [&metric](const SummaryRow& row) { return cell_text(metric, row); }});
     }
   }

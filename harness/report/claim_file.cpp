@@ -19,7 +19,7 @@ using Judging = std::function<Finding(const ClaimRows&)>;
 using Remarking = std::function<void(const ClaimRows&, Finding&)>;
 
 size_t place_of(const Words& names, const std::string& name) {
-  return size_t(std::find(names.begin(), names.end(), name) - names.begin());
+  return size_t(std::ranges::find(names, name) - names.begin());
 }
 
 const std::string& known(const std::string& name, const Words& names, const Entry& at,
@@ -103,8 +103,8 @@ class PartReader {
       throw ConfigError(entry.origin,
                         "part of a claim lacks " + std::string(judge ? "its `text`" : "an answer"),
                         "`text`, and `tests`, `judge` or `not_measured`");
-    std::stable_sort(question_.rows.begin(), question_.rows.end(),
-                     [&](const auto& a, const auto& b) { return place_of(ids_, a) < place_of(ids_, b); });
+    std::ranges::stable_sort(
+        question_.rows, [&](const auto& a, const auto& b) { return place_of(ids_, a) < place_of(ids_, b); });
     question_.judge = [judge, remarks](const ClaimRows& rows) {
       Finding finding = judge(rows);
       for (const Remarking& remark : remarks)
@@ -239,7 +239,7 @@ std::vector<Question> read_claims(const std::filesystem::path& file, bool own) {
   const std::vector<Entry> sections = read_yaml(file), claims = claims_in(sections);
   const auto has_rows = [](const Entry& section) { return section.key == "rows"; };
   Words ids;
-  if (!claims.empty() && std::any_of(sections.begin(), sections.end(), has_rows)) ids = row_ids(file);
+  if (!claims.empty() && std::ranges::any_of(sections, has_rows)) ids = row_ids(file);
   std::vector<Question> questions;
   for (size_t i = 0; i < claims.size(); ++i)
     for (const Entry& part : items(claims[i])) {

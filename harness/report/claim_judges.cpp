@@ -40,7 +40,7 @@ Finding accuracy_is_kept(const Summary& summary, const std::vector<std::string>&
   const AccuracyRow* worst = nullptr;
   bool all_small = true;
   for (const AccuracyRow& mode : summary.accuracy) {
-    if (std::find(precisions.begin(), precisions.end(), mode.precision) == precisions.end()) continue;
+    if (std::ranges::find(precisions, mode.precision) == precisions.end()) continue;
     if (const std::string why = no_evidence(mode); !why.empty()) return cannot_be_tested(why);
     if (!worst || mode.less_o0.median < worst->less_o0.median) worst = &mode;
     all_small = all_small && mode.less_o0.low > -kNoLossOfAccuracy;
@@ -59,7 +59,7 @@ Finding accuracy_is_kept(const Summary& summary, const std::vector<std::string>&
 }
 
 bool diverged(const SummaryRow& row) {
-  return row.status == "DIVERGED" || std::any_of(row.flags.begin(), row.flags.end(), [](const Flag& flag) {
+  return row.status == "DIVERGED" || std::ranges::any_of(row.flags, [](const Flag& flag) {
            return flag.code == 'R' && flag.text.find("DIVERGED") != std::string::npos;
          });
 }
@@ -68,7 +68,7 @@ bool diverged(const SummaryRow& row) {
 // the verdict is never `does not hold`.
 Finding may_diverge(const Summary& summary, const std::vector<std::string>& but) {
   const auto counts = [&](const std::string& precision) {
-    return std::find(but.begin(), but.end(), precision) == but.end();
+    return std::ranges::find(but, precision) == but.end();
   };
   for (const SummaryRow& row : summary.rows)
     if (counts(row.config.precision) && diverged(row))
@@ -87,9 +87,8 @@ constexpr double kTmpfsBytes = 160.0 * 1024 * 1024 * 1024;  // size=160G: mount'
 constexpr double kHalfAPage = 2048;  // the mean unused rest of a file's last page of 4096 bytes
 
 Finding imagenet_fits(const Summary& summary, const std::vector<std::string>&) {
-  const auto row = std::find_if(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& some) {
-    return some.record->data.bytes.value_or(0) > 0;
-  });
+  const auto row = std::ranges::find_if(
+      summary.rows, [](const SummaryRow& some) { return some.record->data.bytes.value_or(0) > 0; });
   if (row == summary.rows.end()) return cannot_be_tested("the records don't describe the images");
   const RecordData& data = row->record->data;
   const double images = double(data.images.value_or(0));

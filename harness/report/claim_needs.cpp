@@ -51,9 +51,9 @@ std::optional<Finding> only_differ(const ClaimRows& rows, const Condition& it) {
   const SummaryRow &there = rows[it.rows[0]], &here = rows[it.rows[1]];
   std::vector<std::string> others = different_settings(there.config, here.config);
   std::erase_if(others, [&](const std::string& field) {
-    return std::find(it.fields.begin(), it.fields.end(), field) != it.fields.end();
+    return std::ranges::find(it.fields, field) != it.fields.end();
   });
-  std::sort(others.begin(), others.end());
+  std::ranges::sort(others);
   // More replicas need more cores; where each has its own, that is no other difference.
   if (has_just_its_cores(there) && has_just_its_cores(here)) std::erase(others, "cpus");
   const auto add_unequal = [&](const char* what, const auto& one, const auto& other) {
@@ -71,7 +71,7 @@ std::optional<Finding> only_differ(const ClaimRows& rows, const Condition& it) {
   const auto differs = [&](const std::string& field) {
     return field_text(there.config, field) != field_text(here.config, field);
   };
-  if (std::any_of(it.fields.begin(), it.fields.end(), differs)) return std::nullopt;
+  if (std::ranges::any_of(it.fields, differs)) return std::nullopt;
   return cannot_be_tested(
       fmt::format("{} and {} ran with the same {}", base, row, fmt::join(it.fields, ", ")));
 }

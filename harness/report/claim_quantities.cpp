@@ -125,7 +125,7 @@ Ratio gain_from_waiting(const SummaryRow& before, const SummaryRow& after) {
       shares.push_back((phases_ms(slow, {"load"}) - phases_ms(fast, {"load"})) / gain);
     }
   if (shares.empty()) return {};
-  const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+  const auto [low, high] = std::ranges::minmax_element(shares);
   return {median(shares), *low, *high, std::min(before.runs.size(), after.runs.size())};
 }
 

@@ -168,8 +168,7 @@ Finding finding_of(const Question& question, const Summary& summary, bool ran) {
 Finding cannot_be_tested(const std::string& why) { return {ClaimVerdict::cannot_be_tested, "", why}; }
 
 std::string bracketed(const std::string& id) {
-  const bool number =
-      !id.empty() && std::all_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool number = !id.empty() && std::ranges::all_of(id, [](char c) { return c >= '0' && c <= '9'; });
   return number ? "[" + id + "]" : id;
 }
 

@@ -13,7 +13,7 @@ namespace harness {
 namespace {
 
 bool has_article_rows(const Summary& summary) {
-  return std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
+  return std::ranges::any_of(summary.rows, [](const SummaryRow& row) {
     const std::string identity = row.config.identity;
     return identity == "stated" || identity == "inferred" || identity == "weakly inferred";
   });
@@ -23,8 +23,7 @@ bool has_article_rows(const Summary& summary) {
 // measured. Of which some parts hold and others can't be tested is undecided: it has figures.
 ClaimVerdict verdict_of(const std::vector<ClaimPart>& parts) {
   const auto any = [&](ClaimVerdict verdict) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const ClaimPart& part) { return part.verdict == verdict; });
+    return std::ranges::any_of(parts, [&](const ClaimPart& part) { return part.verdict == verdict; });
   };
   for (const ClaimVerdict verdict :
        {ClaimVerdict::does_not_hold, ClaimVerdict::by_construction, ClaimVerdict::undecided})
@@ -100,8 +99,7 @@ std::vector<Claim> claims_of(const Summary& summary) {
 std::string claims_line(const std::vector<Claim>& claims) {
   if (claims.empty()) return "";
   const auto count = [&](ClaimVerdict verdict) {
-    return std::count_if(claims.begin(), claims.end(),
-                         [&](const Claim& claim) { return claim.verdict == verdict; });
+    return std::ranges::count_if(claims, [&](const Claim& claim) { return claim.verdict == verdict; });
   };
   const auto hold = count(ClaimVerdict::holds), refuted = count(ClaimVerdict::does_not_hold);
   return fmt::format("{} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", hold,

@@ -111,8 +111,8 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Records
   for (const Record& record : records)
     if (const std::string time = record.started_at; !time.empty()) times.push_back(time);
   if (!times.empty())
-    facts.emplace_back("rows started", fmt::format("{} to {}", *std::min_element(times.begin(), times.end()),
-                                                   *std::max_element(times.begin(), times.end())));
+    facts.emplace_back("rows started", fmt::format("{} to {}", *std::ranges::min_element(times),
+                                                   *std::ranges::max_element(times)));
   return facts;
 }
 

@@ -118,10 +118,9 @@ std::string not_sure(const Explanation& explanation) {
                        likely->change->resource, makes_faster(explanation, *likely), why,
                        shares_of(explanation.binding(), "; sure: "));
   }
-  const bool decidable =
-      std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ExplainedChange& change) {
-        return *change.change->resource && change.part && change.part->decides();
-      });
+  const bool decidable = std::ranges::any_of(explanation.changes, [](const ExplainedChange& change) {
+    return *change.change->resource && change.part && change.part->decides();
+  });
   if (!decidable)
     return "undecided: no change gains anything in its first runs, too few for a verdict (--within)";
   return fmt::format("nothing that could be changed here makes the {} {:.0f} % faster for certain",
@@ -268,8 +267,8 @@ Grid explain_grid(const Explanation& explanation) {
   std::vector<std::pair<std::string, std::string>> not_measured;  // reason, changes
   for (const ExplainedChange& change : explanation.changes) {
     if (!change.effect) {
-      const auto same = std::find_if(not_measured.begin(), not_measured.end(),
-                                     [&](const auto& one) { return one.first == change.why_not; });
+      const auto same =
+          std::ranges::find_if(not_measured, [&](const auto& one) { return one.first == change.why_not; });
       if (same == not_measured.end())
         not_measured.emplace_back(change.why_not, change.change->name);
       else

@@ -53,8 +53,7 @@ void remove_old_figures(const fs::path& folder) {
     const std::string name = entry.path().filename();
     const std::string stem = name.substr(0, name.find_first_of(".-"));
     const std::string ending = name.substr(std::min(name.find('.'), name.size()));
-    const bool ours =
-        std::any_of(kinds.begin(), kinds.end(), [&](const FigureKind& kind) { return stem == kind.name; });
+    const bool ours = std::ranges::any_of(kinds, [&](const FigureKind& kind) { return stem == kind.name; });
     if (ours && (ending == ".vl.json" || ending == ".svg" || ending == ".png")) fs::remove(entry.path());
   }
 }
@@ -93,9 +92,9 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   fs::create_directories(folder);
   remove_old_figures(folder);
   const auto measured = [](const Summary& summary) {
-    return std::any_of(summary.rows.begin(), summary.rows.end(), [](const auto& row) { return row.ok(); });
+    return std::ranges::any_of(summary.rows, [](const auto& row) { return row.ok(); });
   };
-  if (std::none_of(summaries.begin(), summaries.end(), measured)) return;
+  if (std::ranges::none_of(summaries, measured)) return;
   const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
   std::vector<std::string> specs;
   bool is_first = true;

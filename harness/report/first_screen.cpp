@@ -17,7 +17,7 @@ namespace harness {
 namespace {
 
 size_t rows_with(const Summary& summary, bool (*is_one)(const SummaryRow&)) {
-  return size_t(std::count_if(summary.rows.begin(), summary.rows.end(), is_one));
+  return size_t(std::ranges::count_if(summary.rows, is_one));
 }
 
 bool is_measured(const SummaryRow& row) { return row.ok(); }

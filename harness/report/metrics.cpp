@@ -154,7 +154,7 @@ const std::vector<Metric>& metrics() {
     for (std::vector<Metric> (*part)() :
          {facts, totals, step_metrics, communication_metrics, phase_metrics, gpu_metrics}) {
       std::vector<Metric> some = part();
-      std::move(some.begin(), some.end(), std::back_inserter(list));
+      std::ranges::move(some, std::back_inserter(list));
     }
     list.push_back(fact("flags", "text", "remarks that qualify the figures", flags_text));
     return list;

@@ -125,8 +125,8 @@ std::string read_text(const fs::path& file) {
 
 json section(const std::string& title, json blocks, const std::string& prefix, const std::string& part) {
   std::string id = prefix + title;
-  std::replace_if(
-      id.begin(), id.end(), [](char c) { return c == ' ' || c == '\''; }, '-');
+  std::ranges::replace_if(
+      id, [](char c) { return c == ' ' || c == '\''; }, '-');
   return {{"id", id}, {"title", title}, {"part", part}, {"blocks", std::move(blocks)}};
 }
 

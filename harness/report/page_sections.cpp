@@ -30,7 +30,7 @@ using nlohmann::json;
 Grid taken_out(Grid& grid, size_t column, const std::vector<std::string>& cells) {
   Grid taken = grid;
   const auto is_one = [&](const std::vector<std::string>& row) {
-    return std::find(cells.begin(), cells.end(), row[column]) != cells.end();
+    return std::ranges::find(cells, row[column]) != cells.end();
   };
   std::erase_if(grid.rows, is_one);
   std::erase_if(taken.rows, [&](const auto& row) { return !is_one(row); });
@@ -184,7 +184,7 @@ json common_sections(const Records& records, const std::string& left_out, const 
   if (!left_out.empty()) environment.push_back({{"lines", {left_out}}});
   for (const Grid& grid : {remarks_grid(records), disturbance_grid(records), rank_grid(records)})
     add_folded(environment, grid);
-  const json numbers = {{"lines", std::count(raw.begin(), raw.end(), '\n')}, {"bytes", raw.size()}};
+  const json numbers = {{"lines", std::ranges::count(raw, '\n')}, {"bytes", raw.size()}};
   Facts words;
   for (const Term& term : glossary()) words.emplace_back(term.word, term.meaning);
   return json::array(

@@ -23,8 +23,8 @@ bool is_shown_fairly(const SummaryRow& base, const SummaryRow& row) {
 // Whether a setting made the gain: the rate of an emulated disk or link.
 bool is_by_construction(const Remedy& remedy) {
   const auto any = [](const SummaryRow* row) {
-    return std::any_of(row->records.begin(), row->records.end(),
-                       [](const Record* record) { return is_by_construction(*record); });
+    return std::ranges::any_of(row->records,
+                               [](const Record* record) { return is_by_construction(*record); });
   };
   return any(remedy.base) || any(remedy.row);
 }
@@ -137,7 +137,7 @@ std::vector<Remedy> remedies_of(const Summary& summary) {
   for (const auto& [change, remedy] : found)
     if (!remedy.row || surely_gained(remedy.gain) > 1 + noise) remedies.push_back(remedy);
   const auto place = [](const Remedy& one) { return one.change - interventions().data(); };
-  std::sort(remedies.begin(), remedies.end(), [&](const Remedy& a, const Remedy& b) {
+  std::ranges::sort(remedies, [&](const Remedy& a, const Remedy& b) {
     return a.gain.value != b.gain.value ? a.gain.value > b.gain.value : place(a) < place(b);
   });
   return remedies;

@@ -131,8 +131,7 @@ Grid question_grid(const Summary& summary) {
   if (grid.empty()) return grid;
   std::string meaning;
   for (const AnswerFigure& figure : answer_figures())
-    if (std::any_of(grid.rows.begin(), grid.rows.end(),
-                    [&](const auto& row) { return row[3] == figure.name; }))
+    if (std::ranges::any_of(grid.rows, [&](const auto& row) { return row[3] == figure.name; }))
       meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", figure.name, figure.meaning);
   grid.notes = {meaning + (meaning.empty() ? "" : ". ") +
                     "Host time, mean over ranks and batches, median over the runs.",

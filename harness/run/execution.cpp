@@ -156,8 +156,7 @@ RepeatRules Execution::repeat_rules() const {
   rules.most_runs = all ? scale_.most_rounds : scale_.most_runs;
   rules.seed = request_.seed;
   for (size_t row = 0; row < plan_.size(); ++row)
-    if ((all || std::count(repeated_.begin(), repeated_.end(), plan_[row].row.id)) &&
-        plan_[row].skip_reason.empty())
+    if ((all || std::ranges::count(repeated_, plan_[row].row.id)) && plan_[row].skip_reason.empty())
       rules.repeated.push_back(row);
   return rules;
 }
@@ -259,7 +258,7 @@ void Execution::train_slices(const std::function<bool()>& go_on) {
       return record.row == planned.row.id && record.training && record.training->reason.empty();
     };
     if (planned.skip_reason.empty() && !computes(planned.row.device, values_) && trains(planned.row) &&
-        std::none_of(records_.begin(), records_.end(), trained))
+        std::ranges::none_of(records_, trained))
       left.push_back(planned);
   }
   for (const PlannedRow& planned : left) {

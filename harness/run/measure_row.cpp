@@ -166,7 +166,7 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
 static std::string precision_label(const RecordPrecision& precision) {
   std::string label = precision.name;
   if (label != "bf16") {
-    std::transform(label.begin(), label.end(), label.begin(), ::toupper);
+    std::ranges::transform(label, label.begin(), ::toupper);
     if (!precision.sixteen_bit.empty())
       label += precision.sixteen_bit == "bfloat16" ? " in bf16" : " in fp16";
   }

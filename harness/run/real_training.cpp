@@ -113,7 +113,7 @@ RealTraining::RealTraining(const Installation& installation, const Request& requ
 // Files on tmpfs are the article's usual storage; a row on them is about them if its base has another one.
 static bool is_about_storage(const Row& row, const std::vector<PlannedRow>& plan) {
   if (row.storage == "synthetic") return false;
-  return row.storage != "tmpfs" || std::any_of(plan.begin(), plan.end(), [&](const PlannedRow& other) {
+  return row.storage != "tmpfs" || std::ranges::any_of(plan, [&](const PlannedRow& other) {
            return other.row.id == row.base && other.row.storage != row.storage;
          });
 }

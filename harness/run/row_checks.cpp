@@ -26,7 +26,7 @@ std::string why_not_started(const Row& row, const AxisValues& values, const Requ
     if (const int64_t ranks = world_size(row, values); !size || std::to_string(ranks) != size)
       return fmt::format("the row has {} ranks, but WORLD_SIZE is {}", ranks, size ? size : "not set");
   }
-  if (const auto named = std::count(request.hosts.begin(), request.hosts.end(), ',') + 1;
+  if (const auto named = std::ranges::count(request.hosts, ',') + 1;
       launcher == "mpirun" && !request.hosts.empty() && named < row.nodes)
     return fmt::format("the row has {} nodes, but --hosts names {}", row.nodes, named);
   if (const std::string why = why_no_allocator(row); !why.empty()) return why;

@@ -179,8 +179,7 @@ int dry_run(const Installation& installation, const Request& request, const Axis
   }
   std::vector<PlannedRow> scheduled;  // each row once
   for (size_t row = 0; row < plan.size(); ++row)
-    if (std::any_of(schedule.runs.begin(), schedule.runs.end(),
-                    [&](const auto& run) { return run.row == row; }))
+    if (std::ranges::any_of(schedule.runs, [&](const auto& run) { return run.row == row; }))
       scheduled.push_back(plan[row]);
   print_commands(installation, request, values, scheduled, console);
   return base::kAllGood;

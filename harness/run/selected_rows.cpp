@@ -75,10 +75,10 @@ static bool can_be_emulated(const Installation& installation, const Request& req
   std::vector<Row> rows = select(matrices, request.only);
   std::erase_if(rows, [](const Row& row) { return !row.skip.empty(); });
   const auto sets_accuracy = [](const std::string& setting) { return setting.starts_with("validation="); };
-  if (std::any_of(request.set.begin(), request.set.end(), sets_accuracy)) return false;
+  if (std::ranges::any_of(request.set, sets_accuracy)) return false;
   set_fields(rows, request.set, scale, values);
   const EmulatedDevice usual = read_device_file(device_file(installation.project, kDefaultDeviceFile));
-  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+  return std::ranges::all_of(rows, [&](const Row& row) {
     return !row.validation && row.device == "emulated" && find_costs(usual, row.model, row.precision);
   });
 }

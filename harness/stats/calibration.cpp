@@ -116,10 +116,9 @@ class Calibration {
   }
 
   void set_copies(EmulatedDevice& made) const {
-    const Record& largest =
-        **std::max_element(single_.begin(), single_.end(), [](const Record* a, const Record* b) {
-          return images_per_device(a->config) < images_per_device(b->config);
-        });
+    const Record& largest = **std::ranges::max_element(single_, [](const Record* a, const Record* b) {
+      return images_per_device(a->config) < images_per_device(b->config);
+    });
     const DeviceReadings readings = largest.device.settings.is_object()
                                         ? decode<DeviceReadings>(largest.device.settings)
                                         : DeviceReadings{};

@@ -85,24 +85,24 @@ bool has_lone_all_reduces(const Record& record) {
 std::string names_of(const RecordList& records) {
   std::vector<std::string> names;
   for (const Record* record : records)
-    if (std::find(names.begin(), names.end(), record->row) == names.end()) names.push_back(record->row);
+    if (std::ranges::find(names, record->row) == names.end()) names.push_back(record->row);
   return fmt::format("{} {}", names.size() == 1 ? "row" : "rows", fmt::join(names, ", "));
 }
 
 CalibrationRows rows_to_calibrate_from(const Records& records, const std::vector<std::string>& rows) {
   const RecordList all = pointers_to(records);
   for (const std::string& row : rows)
-    if (std::none_of(all.begin(), all.end(), [&](const Record* one) { return one->row == row; }))
+    if (std::ranges::none_of(all, [&](const Record* one) { return one->row == row; }))
       throw std::runtime_error(fmt::format("the run has no row {}; it has {}", row, names_of(all)));
   CalibrationRows found;
   std::vector<std::pair<std::string, RecordList>> reasons;  // why, and which records
   for (const Record* record : all) {
-    if (!rows.empty() && std::find(rows.begin(), rows.end(), record->row) == rows.end()) continue;
+    if (!rows.empty() && std::ranges::find(rows, record->row) == rows.end()) continue;
     const std::string why = has_lone_all_reduces(*record) ? "" : why_unusable(*record);
     if (!why.empty()) {
       if (!rows.empty()) throw std::runtime_error(fmt::format("row {}: {}", record->row, why));
-      const auto same = std::find_if(reasons.begin(), reasons.end(),
-                                     [&](const auto& reason) { return reason.first == why; });
+      const auto same =
+          std::ranges::find_if(reasons, [&](const auto& reason) { return reason.first == why; });
       (same == reasons.end() ? reasons.emplace_back(why, RecordList()) : *same).second.push_back(record);
     } else {
       (has_several_devices(*record) ? found.several : found.single).push_back(record);
@@ -114,8 +114,8 @@ CalibrationRows rows_to_calibrate_from(const Records& records, const std::vector
     throw std::runtime_error(text + "; run for example --only 0,1 --set storage=synthetic");
   }
   // Unless they are named, rows of one device are preferred to ranks that share the machine.
-  if (rows.empty() && !std::all_of(found.single.begin(), found.single.end(),
-                                   [](const Record* one) { return shares_machine(*one); }))
+  if (rows.empty() &&
+      !std::ranges::all_of(found.single, [](const Record* one) { return shares_machine(*one); }))
     std::erase_if(found.single, [](const Record* one) { return shares_machine(*one); });
   require_alike(found.single);
   const std::string& kind = found.single.front()->device.kind;

@@ -52,9 +52,8 @@ bool is_processor_bound(const Record& record) {
   const bool waits_for_a_set_rate =
       row.read_rate > 0 || row.read_latency_ms > 0 || row.store_rate_mbit > 0 || row.store_latency_ms > 0;
   // Added host work is processor time, too; all other emulated hardware is waited for.
-  const bool waits_for_emulated =
-      std::any_of(record.emulated.begin(), record.emulated.end(),
-                  [](const std::string& setting) { return !is_of_part(setting, "host_work"); });
+  const bool waits_for_emulated = std::ranges::any_of(
+      record.emulated, [](const std::string& setting) { return !is_of_part(setting, "host_work"); });
   return record.device.kind == "cpu" && !waits_for_emulated && !record.object_store &&
          !waits_for_a_set_rate && cache_state(record) != "cold";
 }

@@ -60,7 +60,7 @@ double two_sided(const Counts& counts, double statistic) {
 // `statistic`: that of the rank test whose distribution `counts` is; `log_ratio`: for Student's.
 void set_effect(std::vector<double>& estimates, const Counts& counts, double statistic, const Mean& log_ratio,
                 Effect& effect) {
-  std::sort(estimates.begin(), estimates.end());
+  std::ranges::sort(estimates);
   const size_t k = left_out_on_either_side(estimates, counts, effect.level);
   effect.coverage = std::min(1 - effect.level, 1 - 2 * lower_tail(counts, k));
   effect.ratio = std::exp(median(estimates));
@@ -139,18 +139,17 @@ Effect unpaired_effect(const std::vector<double>& a, const std::vector<double>& 
 }
 
 Location location_of(const std::vector<double>& figures) {
-  if (figures.empty() ||
-      !std::all_of(figures.begin(), figures.end(), [](double it) { return std::isfinite(it); }))
+  if (figures.empty() || !std::ranges::all_of(figures, [](double it) { return std::isfinite(it); }))
     throw std::invalid_argument("expected finite figures of at least one run");
   std::vector<double> walsh = walsh_averages(figures);
-  std::sort(walsh.begin(), walsh.end());
+  std::ranges::sort(walsh);
   const size_t k = left_out_on_either_side(walsh, signed_rank_counts(figures.size()), kLevel);
   const Runs runs{.values = figures};
   return {median(walsh), walsh[k], walsh[walsh.size() - 1 - k], figures.size(), sum_of_own({{&runs, 1}})};
 }
 
 void holm(std::vector<double*> p) {
-  std::sort(p.begin(), p.end(), [](const double* one, const double* other) { return *one < *other; });
+  std::ranges::sort(p, [](const double* one, const double* other) { return *one < *other; });
   double highest = 0;
   for (size_t i = 0; i < p.size(); ++i)
     *p[i] = highest = std::max(highest, std::min(1.0, *p[i] * double(p.size() - i)));

@@ -53,9 +53,8 @@ const std::vector<std::string>& phase_names() {
 }
 
 const Record* find_record(const Records& records, const std::string& row, int64_t repeat) {
-  const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
-    return record.row == row && record.repeat == repeat;
-  });
+  const auto found = std::ranges::find_if(
+      records, [&](const Record& record) { return record.row == row && record.repeat == repeat; });
   return found == records.end() ? nullptr : &*found;
 }
 
@@ -109,8 +108,8 @@ bool on_emulated_device(const Record& record) { return record.device.kind == "em
 bool is_of_part(const std::string& line, const std::string& part) { return line.starts_with(part + ": "); }
 
 bool emulates(const Record& record, const std::string& part) {
-  return std::any_of(record.emulated.begin(), record.emulated.end(),
-                     [&](const std::string& line) { return is_of_part(line, part); });
+  return std::ranges::any_of(record.emulated,
+                             [&](const std::string& line) { return is_of_part(line, part); });
 }
 
 std::string link_that_ran(const Record& record) {
@@ -118,7 +117,7 @@ std::string link_that_ran(const Record& record) {
 }
 
 bool is_by_construction(const Record& record) {
-  return !std::all_of(record.emulated.begin(), record.emulated.end(), is_device_setting);
+  return !std::ranges::all_of(record.emulated, is_device_setting);
 }
 
 void add_training(Records& records, const Record& trained) {

@@ -25,7 +25,7 @@ constexpr size_t kMostRankBins = 32, kMostCells = 3000;
 
 auto place_in_the_article(const SummaryRow& row) {
   const std::vector<std::string>& drawn = article_matrix().drawn;
-  return std::find(drawn.begin(), drawn.end(), row.id);
+  return std::ranges::find(drawn, row.id);
 }
 
 // At most six measured rows with phase times, in the order of the summary: the rows that the article draws,
@@ -34,10 +34,10 @@ std::vector<const SummaryRow*> key_rows(const Summary& summary) {
   std::vector<const SummaryRow*> rows;
   for (const SummaryRow& row : summary.rows)
     if (row.ok() && row.run.has_samples) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](auto* a, auto* b) { return place_in_the_article(*a) < place_in_the_article(*b); });
+  std::ranges::stable_sort(
+      rows, [](auto* a, auto* b) { return place_in_the_article(*a) < place_in_the_article(*b); });
   if (rows.size() > kMostRows) rows.resize(kMostRows);
-  std::sort(rows.begin(), rows.end());  // pointers into one vector
+  std::ranges::sort(rows);  // pointers into one vector
   return rows;
 }
 

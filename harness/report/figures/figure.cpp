@@ -51,7 +51,7 @@ json filled_figure(const std::filesystem::path& source_dir, const std::string& n
   for (const json& entry : palette) named.insert(entry.at("name"));
   json rows = json::array(), domain = json::array(), range = json::array();
   for (json& value : data.values) {
-    if (value.contains("row") && std::find(rows.begin(), rows.end(), value["row"]) == rows.end())
+    if (value.contains("row") && std::ranges::find(rows, value["row"]) == rows.end())
       rows.push_back(value["row"]);
     if (!value.contains("phase")) continue;
     if (!named.contains(value["phase"])) value["phase"] = "other";

@@ -30,8 +30,8 @@ json row_value(const SummaryRow& row, const json& figures = json::object()) {
 // What times and rates are of, for titles of axes.
 std::string where_measured(const Summary& summary) {
   if (summary.device != "emulated") return summary.device;
-  const bool stretched = std::any_of(summary.rows.begin(), summary.rows.end(),
-                                     [](const SummaryRow& row) { return row.config.time_scale != 1; });
+  const bool stretched =
+      std::ranges::any_of(summary.rows, [](const SummaryRow& row) { return row.config.time_scale != 1; });
   return stretched ? "emulated devices, time stretched"  // runs of feed
                    : "emulated devices, in the article's batches and time";
 }

@@ -13,7 +13,7 @@ namespace harness {
 namespace {
 
 OverSeeds over_seeds(const std::vector<double>& values) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   return {median(values), *low, *high};
 }
 
@@ -25,7 +25,7 @@ bool has_accuracy(const Record& record) {
 
 // Sets status and reason of a row without a figure.
 void explain(const RecordList& repeats, AccuracyRow& row) {
-  const auto first = std::find_if(repeats.begin(), repeats.end(), [&](const Record* record) {
+  const auto first = std::ranges::find_if(repeats, [&](const Record* record) {
     return row.diverged > 0 ? has_status(*record, "DIVERGED") : !has_status(*record, "OK");
   });
   if (first == repeats.end()) {  // a record written by another version
@@ -133,8 +133,7 @@ std::vector<AccuracyRow> accuracy_rows(const RecordList& records) {
   const auto groups = by_row(records);
   std::vector<AccuracyRow> rows;
   for (const auto& [id, repeats] : groups) rows.push_back(accuracy_row(repeats));
-  const auto o0 =
-      std::find_if(rows.begin(), rows.end(), [](const AccuracyRow& row) { return row.precision == "o0"; });
+  const auto o0 = std::ranges::find(rows, "o0", &AccuracyRow::precision);
   if (o0 == rows.end()) return rows;
   const RecordList& of_o0 = groups[size_t(o0 - rows.begin())].second;
   for (size_t i = 0; i < rows.size(); ++i)

@@ -118,9 +118,9 @@ std::optional<double> articles_images_per_s(const RowRate& rate) {
 Rates rates_of(const Summary& summary) {
   Rates rates;
   const bool comparable = summary.scale == "article" || summary.device == "emulated";
-  rates.multiples =
-      !comparable && std::any_of(summary.rows.begin(), summary.rows.end(),
-                                 [](const SummaryRow& row) { return row.published_ratio.has_value(); });
+  rates.multiples = !comparable && std::ranges::any_of(summary.rows, [](const SummaryRow& row) {
+    return row.published_ratio.has_value();
+  });
   const std::vector<ArticleComparison> all_beside = article_comparisons(summary);
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow& first = first_of_chain(summary, row);
@@ -140,8 +140,7 @@ Rates rates_of(const Summary& summary) {
           {.row = &first, .batch = first.config.batch * first.record->scale.batch_divisor});
       rate.article = of_first ? std::optional(*rate.article / *of_first) : std::nullopt;
     }
-    const auto beside =
-        std::find_if(all_beside.begin(), all_beside.end(), [&](const auto& one) { return one.row == &row; });
+    const auto beside = std::ranges::find_if(all_beside, [&](const auto& one) { return one.row == &row; });
     rate.by_construction =
         is_by_construction(*row.record) ||
         (beside != all_beside.end() && (beside->loader_rate_is_set || !beside->calibrated_on.empty()));

@@ -118,7 +118,7 @@ std::optional<Communication> communication_of(const Record& record) {
   const std::string prefix = "sync_bn/";
   for (const auto& [name, values] : record.spans_ms)
     if (name.rfind(prefix, 0) == 0) it.sync_bn.push_back({name.substr(prefix.size()), mean_of(values)});
-  std::sort(it.sync_bn.begin(), it.sync_bn.end(), [](const auto& a, const auto& b) {
+  std::ranges::sort(it.sync_bn, [](const auto& a, const auto& b) {
     return std::pair(a.name.rfind("layer", 0) == 0, a.name) <
            std::pair(b.name.rfind("layer", 0) == 0, b.name);
   });

@@ -113,8 +113,9 @@ const Intervention* partner_of(const Intervention& change, const RunsByChange& a
   const Blocks& own = all.at(change.name).seconds;
   const auto measured = [&](const char* name) {  // in a block of the change, too
     const auto runs = all.find(name);
-    return runs != all.end() && std::any_of(runs->second.seconds.begin(), runs->second.seconds.end(),
-                                            [&](const auto& block) { return own.count(block.first) > 0; });
+    return runs != all.end() && std::ranges::any_of(runs->second.seconds, [&](const auto& block) {
+             return own.count(block.first) > 0;
+           });
   };
   if (!change.includes.empty()) {
     if (!measured("unchanged")) return nullptr;
@@ -253,8 +254,7 @@ void sort_by_gain(std::vector<ExplainedChange>& changes) {
     const bool relief = *it.change->resource;
     return std::pair(relief ? 0 : it.change->burden ? 2 : 1, relief && it.effect ? -it.effect->ratio : 0.0);
   };
-  std::stable_sort(changes.begin(), changes.end(),
-                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(changes, [&](const auto& a, const auto& b) { return place(a) < place(b); });
 }
 
 void explain(Explanation& result, const RunsByChange& all) {
@@ -305,8 +305,7 @@ std::vector<const ExplainedChange*> Explanation::binding() const {
   std::vector<const ExplainedChange*> found;
   for (const ExplainedChange& change : changes)
     if (change.decided && !change.change->trial) found.push_back(&change);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto* a, const auto* b) { return a->share > b->share; });
+  std::ranges::stable_sort(found, [](const auto* a, const auto* b) { return a->share > b->share; });
   return found;
 }
 
@@ -335,8 +334,8 @@ std::vector<Explanation> explanations_of(const RecordList& records) {
   std::vector<Explanation> all;
   for (const Record* record : records) {
     if (!record->intervention) continue;
-    const bool known = std::any_of(all.begin(), all.end(),
-                                   [&](const Explanation& it) { return it.of == record->intervention->of; });
+    const bool known =
+        std::ranges::any_of(all, [&](const Explanation& it) { return it.of == record->intervention->of; });
     if (!known) all.push_back(explanation_of(records, *record));
   }
   return all;

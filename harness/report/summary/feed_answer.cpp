@@ -90,10 +90,9 @@ void find_binding(FeedAnswer& answer, const RecordList& records) {
         "the device",
         100 * kFedFrom);
   } else if (const ExplainedChange* likely = answer.loader.likely()) {
-    const auto fewer =
-        std::find_if(answer.loader.changes.begin(), answer.loader.changes.end(), [](const auto& change) {
-          return change.change->name == std::string("fewer_threads") && change.part;
-        });
+    const auto fewer = std::ranges::find_if(answer.loader.changes, [](const auto& change) {
+      return change.change->name == std::string("fewer_threads") && change.part;
+    });
     answer.binding = likely->change->resource;
     answer.because = fmt::format(
         "with {} it delivers {:.2f} times as many images{}", likely->change->title, likely->part->ratio,
@@ -133,8 +132,8 @@ std::optional<double> delivered_images_per_second(const Record& record) {
 }
 
 std::optional<FeedAnswer> feed_answer(const RecordList& records) {
-  const auto first = std::find_if(records.begin(), records.end(),
-                                  [](const Record* it) { return it->feed && !it->device_rates.empty(); });
+  const auto first =
+      std::ranges::find_if(records, [](const Record* it) { return it->feed && !it->device_rates.empty(); });
   if (first == records.end()) return std::nullopt;
   FeedAnswer answer;
   answer.asked = (*first)->feed->asked;

@@ -19,7 +19,7 @@ Names inferred_fields(const Record& record) { return base::split_at_commas(recor
 Names without(const Names& names, const Names& others) {
   Names left;
   for (const std::string& name : names)
-    if (std::find(others.begin(), others.end(), name) == others.end()) left.push_back(name);
+    if (std::ranges::find(others, name) == others.end()) left.push_back(name);
   return left;
 }
 

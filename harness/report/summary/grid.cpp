@@ -80,18 +80,17 @@ bool is_formula(const std::string& text) {
 }  // namespace
 
 void add_once(std::vector<std::string>& texts, const std::string& text) {
-  if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
 void add_text(RowsByText& texts, const std::string& text, const std::string& row) {
-  auto found = std::find_if(texts.begin(), texts.end(), [&](const auto& it) { return it.first == text; });
+  auto found = std::ranges::find_if(texts, [&](const auto& it) { return it.first == text; });
   if (found == texts.end()) found = texts.insert(texts.end(), {text, {}});
   add_once(found->second, row);
 }
 
 size_t width_of(const std::string& text) {  // counts code points, which suffices for Latin text
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string fit(const std::string& text, size_t width) {

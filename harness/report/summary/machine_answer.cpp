@@ -33,7 +33,7 @@ std::string text_of(const MachineFigure& figure, const std::string& known) {
 // `V100` of v100-article
 std::string name_of(const FedDevices& devices) {
   std::string name = devices.file.substr(0, devices.file.find('-'));
-  std::transform(name.begin(), name.end(), name.begin(), ::toupper);
+  std::ranges::transform(name, name.begin(), ::toupper);
   return name;
 }
 
@@ -67,8 +67,8 @@ std::optional<MachineAnswer> machine_answer(const Summary& summary) {
   }
   for (const auto& [file, rate] : summary.rows.front().record->device_rates)
     answer.devices.push_back({file, kFedFrom * rate, answer.loader_images_per_s / (kFedFrom * rate)});
-  std::sort(answer.devices.begin(), answer.devices.end(),
-            [](const FedDevices& a, const FedDevices& b) { return a.images_per_s < b.images_per_s; });
+  std::ranges::sort(answer.devices,
+                    [](const FedDevices& a, const FedDevices& b) { return a.images_per_s < b.images_per_s; });
   return answer;
 }
 

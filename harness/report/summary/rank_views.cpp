@@ -84,7 +84,7 @@ std::optional<RankViews> rank_views(const Record& record) {
     if (waited_ms / double(ranks) - least_ms > kEvenShare * views.wall_ms) ++often[critical[batch]];
   }
   views.critical = view_of(phases, critical, views.wall_ms);
-  views.critical_rank = size_t(std::max_element(often.begin(), often.end()) - often.begin());
+  views.critical_rank = size_t(std::ranges::max_element(often) - often.begin());
   views.critical_share = double(often[views.critical_rank]) / double(batches);
   views.mean.phases_ms.assign(phase_names().size(), 0.0);
   for (size_t rank = 0; rank < ranks; ++rank) {
@@ -107,8 +107,7 @@ Grid rank_views_grid(const Summary& summary) {
   const std::vector<std::string>& names = phase_names();
   std::vector<size_t> shown;
   for (size_t phase = 0; phase < names.size(); ++phase)
-    if (std::any_of(rows.begin(), rows.end(),
-                    [&](const auto& row) { return row.second.mean.phases_ms[phase] > 0; }))
+    if (std::ranges::any_of(rows, [&](const auto& row) { return row.second.mean.phases_ms[phase] > 0; }))
       shown.push_back(phase);
   grid.columns = {{"row", true}, {"view", true}, {"wall ms"}};
   for (const size_t phase : shown) grid.columns.push_back({names[phase]});

@@ -13,7 +13,7 @@ namespace harness {
 namespace {
 
 bool all_positive(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+  return std::ranges::all_of(values, [](double value) { return value > 0; });
 }
 
 std::vector<double> logarithms(std::vector<double> values) {
@@ -80,7 +80,7 @@ Ratio product_of(const Summary& summary, const PerRun& figure,
     const std::vector<double> values = of_rounds(figure, *row, rounds);
     if (values.empty() || !all_positive(values)) return {};
     ratio.of_some_rounds = ratio.of_some_rounds || values.size() < row->records.size();
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::ranges::minmax_element(values);
     ratio.low *= std::pow(power > 0 ? *least : *most, power);
     ratio.high *= std::pow(power > 0 ? *most : *least, power);
     ratio.runs = std::min(ratio.runs, values.size());
@@ -148,7 +148,7 @@ PerRun ms_in(const std::vector<std::string>& phases) {
 double phases_ms(const RunStatistics& run, const std::vector<std::string>& phases) {
   double sum = 0;
   for (const PhaseStatistics& phase : run.phases)
-    if (std::find(phases.begin(), phases.end(), phase.name) != phases.end()) sum += phase.mean_ms;
+    if (std::ranges::find(phases, phase.name) != phases.end()) sum += phase.mean_ms;
   return sum;
 }
 

@@ -75,9 +75,8 @@ SummaryRow summarise_row(const RecordList& repeats, const Names& inferred_in_all
   RecordList ok;
   for (const Record* record : repeats)
     if (record->status == "OK") ok.push_back(record);
-  std::stable_sort(ok.begin(), ok.end(), [](const Record* a, const Record* b) {
-    return a->total_s.value_or(0) < b->total_s.value_or(0);
-  });
+  std::ranges::stable_sort(
+      ok, [](const Record* a, const Record* b) { return a->total_s.value_or(0) < b->total_s.value_or(0); });
   const Record& record = ok.empty() ? *repeats.front() : *ok[(ok.size() - 1) / 2];
   SummaryRow row;
   row.id = record.row;
@@ -137,7 +136,7 @@ Summary summarise_group(const RecordList& all) {
   summary.scale = first.scale.name;
   summary.device = first.device.kind;
   if (summary.scale != "article")
-    std::transform(summary.scale.begin(), summary.scale.end(), std::back_inserter(summary.mark), ::toupper);
+    std::ranges::transform(summary.scale, std::back_inserter(summary.mark), ::toupper);
   if (summary.device == "emulated" && summary.scale != "emulated")
     summary.mark += summary.mark.empty() ? "EMULATED" : ", EMULATED";
   summary.scale_summary = all_of(records, [](const Record& r) { return r.scale.summary; });
@@ -158,8 +157,7 @@ Summary summarise_group(const RecordList& all) {
   for (const auto& [id, repeats] : by_row(records)) summary.rows.push_back(summarise_row(repeats, inferred));
   for (SummaryRow& row : summary.rows) {
     const std::string id = row.config.base;
-    const auto base = std::find_if(summary.rows.begin(), summary.rows.end(),
-                                   [&](const SummaryRow& other) { return other.id == id; });
+    const auto base = std::ranges::find(summary.rows, id, &SummaryRow::id);
     compare_with_base(summary, row, base == summary.rows.end() ? nullptr : &*base);
   }
   return summary;
@@ -168,8 +166,7 @@ Summary summarise_group(const RecordList& all) {
 }  // namespace
 
 const SummaryRow* find_row(const Summary& summary, const std::string& id) {
-  const auto found = std::find_if(summary.rows.begin(), summary.rows.end(),
-                                  [&](const SummaryRow& row) { return row.id == id; });
+  const auto found = std::ranges::find(summary.rows, id, &SummaryRow::id);
   return found == summary.rows.end() ? nullptr : &*found;
 }
 
@@ -181,8 +178,7 @@ std::vector<Summary> summarise(const Records& records) {
   std::vector<std::pair<std::string, RecordList>> groups;
   for (const Record& record : records) {
     const std::string key = record.scale.name + "\n" + record.device.kind;
-    auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.first == key; });
+    auto group = std::ranges::find_if(groups, [&](const auto& other) { return other.first == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), {key, {}});
     group->second.push_back(&record);
   }

@@ -22,11 +22,11 @@ const RecordTraining* training_of(const SummaryRow& row) {
 
 bool has_check(const SummaryRow& row, bool passed) {
   const auto found = [&](const Record* record) {
-    return std::any_of(record->checks.begin(), record->checks.end(), [&](const RecordCheck& check) {
+    return std::ranges::any_of(record->checks, [&](const RecordCheck& check) {
       return check.name == "trained" && check.ok == passed;
     });
   };
-  return found(row.record) || std::any_of(row.records.begin(), row.records.end(), found);
+  return found(row.record) || std::ranges::any_of(row.records, found);
 }
 
 std::string loss_text(const RecordTraining& training) {
