@@ -15,8 +15,8 @@
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
-#include "harness/base/scratch.h"
 #include "harness/base/process_limits.h"
+#include "harness/base/scratch.h"
 #include "harness/base/stopwatch.h"
 
 namespace bench {

@@ -48,11 +48,10 @@ class RowProcesses {
   int first_failure_ = -1;
 };
 
-// flight_recorder.cpp
+// failure.cpp
 // A line for each process group of the rank that wrote the dump, or for damage of it. Empty without one.
 std::string last_collectives(const std::filesystem::path& dump);
 
-// failure.cpp
 // Sets status and reason after a command has failed. `memory_ran_out`: during the row. Ranks that mpirun or
 // srun started may be in another cgroup than this process.
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,

@@ -1,4 +1,4 @@
-// RunResult: a run as programs that watch it want it: test cases and gauges. formats.h writes it.
+// RunResult: a run as programs that watch it want it: test cases and gauges. outputs.h writes it.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -83,7 +83,7 @@ Ratio figure_of(const Quantity& quantity, const QuantityOf& of, const ClaimRows&
 std::string description_of(const Quantity& quantity, const QuantityOf& of);
 Ratio wait_share(const ClaimRows& rows, const std::string& id);  // phase load / step
 
-// ---- figures (claim_figures.cpp) ----
+// ---- figures (claim_question.cpp) ----
 
 struct Test {
   std::string what;  // `load share of [7]`

@@ -37,7 +37,7 @@ const Metric& metric(const std::string& name);  // throws std::out_of_range for 
 std::vector<Metric> step_metrics();
 std::vector<Metric> communication_metrics();
 std::vector<Metric> phase_metrics();
-std::vector<Metric> gpu_metrics();  // metrics_of_gpus.cpp
+std::vector<Metric> gpu_metrics();
 
 // A cell of table.csv, empty without a figure, and a cell of the main table, `-` without a figure.
 std::string csv_text(const Metric& metric, const Summary& summary, const SummaryRow& row);
