@@ -8,8 +8,8 @@
 
 #include "bench/formats/index.h"
 #include "bench/registry/registry.h"
-#include "harness/base/file_lock.h"
 #include "harness/base/file.h"
+#include "harness/base/file_lock.h"
 
 namespace bench {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/failure_of.h"
 #include "harness/base/json_text.h"
+#include "tests/support/failure_of.h"
 
 namespace base::json_lines_test {
 
