@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 
 namespace base {
@@ -41,21 +41,39 @@ std::string shell_line(const Command& command) {
   return line;
 }
 
-static void redirect(const std::filesystem::path& file, int to) {
-  if (file.empty()) return;
+static bool redirect(const std::filesystem::path& file, int to) {
+  if (file.empty()) return true;
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (fd < 0 || ::dup2(fd, to) < 0) ::_exit(126);
-  ::close(fd);
+  return fd >= 0 && ::dup2(fd, to) >= 0 && ::close(fd) == 0;
+}
+
+// What a child that could not become its program writes in one piece into a pipe that exec closes.
+struct NotBecome {
+  size_t command;
+  int error;
+};
+
+// The next value from a pipe; false at its end.
+template <typename Value>
+static bool next(int fd, Value& value) {
+  ssize_t bytes;
+  do bytes = ::read(fd, &value, sizeof value);
+  while (bytes < 0 && errno == EINTR);
+  return bytes == ssize_t(sizeof value);
 }
 
 // Runs in the child, between fork and exec.
-static void become(const Command& command, pid_t parent, int failure_fd) {
+static void become(const Command& command, pid_t parent, int failure_fd, size_t number = 0) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(126);  // the parent died before the line above
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
-  redirect(command.output, STDOUT_FILENO);
-  redirect(command.errors, STDERR_FILENO);
+  for (int one : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(one, SIG_DFL);
+  const auto fail = [&] {
+    const NotBecome failure{number, errno};
+    [[maybe_unused]] const ssize_t written = ::write(failure_fd, &failure, sizeof failure);
+    ::_exit(127);
+  };
+  if (!redirect(command.output, STDOUT_FILENO) || !redirect(command.errors, STDERR_FILENO)) fail();
   if (command.input_fd >= 0) ::dup2(command.input_fd, STDIN_FILENO);
   if (command.output_fd >= 0) ::dup2(command.output_fd, STDOUT_FILENO);
   if (command.errors_to_output) ::dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -73,9 +91,7 @@ static void become(const Command& command, pid_t parent, int failure_fd) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = ::write(failure_fd, &error, sizeof error);
-  ::_exit(127);
+  fail();
 }
 
 [[noreturn]] static void throw_not_started(const std::string& what, int error) {
@@ -83,11 +99,13 @@ static void become(const Command& command, pid_t parent, int failure_fd) {
 }
 
 std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
-  std::vector<std::array<int, 2>> failures(commands.size());  // closed by exec; carry errno where it fails
-  int pids[2];
-  bool piped = ::pipe2(pids, O_CLOEXEC) == 0;
-  for (auto& failure : failures) piped = piped && ::pipe2(failure.data(), O_CLOEXEC) == 0;
-  if (!piped) throw_not_started("a row", errno);
+  int failures[2], pids[2];  // for all of them: a thousand ranks need no more descriptors than one
+  if (::pipe2(pids, O_CLOEXEC) != 0) throw_not_started("a row", errno);
+  const Descriptor pids_read(pids[0]);
+  Descriptor pids_write(pids[1]);
+  if (::pipe2(failures, O_CLOEXEC) != 0) throw_not_started("a row", errno);
+  const Descriptor failures_read(failures[0]);
+  Descriptor failures_write(failures[1]);
   const pid_t own = ::getpid(), leader = ::fork();
   if (leader < 0) throw_not_started("another process", errno);
   if (leader == 0) {
@@ -97,47 +115,42 @@ std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
       // As fork(), but the new process is a child of this program and not of the leader.
       const pid_t pid =
           pid_t(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-      if (pid == 0) become(commands[i], own, failures[i][1]);
-      [[maybe_unused]] const ssize_t written = ::write(pids[1], &pid, sizeof pid);
+      if (pid == 0) become(commands[i], own, failures[1], i);
+      const NotBecome failure{i, errno};
+      if (pid < 0 && ::write(failures[1], &failure, sizeof failure) < 0) ::_exit(1);
+      if (::write(pids[1], &pid, sizeof pid) < 0) ::_exit(1);
     }
     ::_exit(0);
   }
-  ::close(pids[1]);
+  pids_write = Descriptor();
+  failures_write = Descriptor();
   ::waitpid(leader, nullptr, 0);
   std::vector<pid_t> started;
-  std::string failed;
-  int failed_with = 0;
-  for (size_t i = 0; i < commands.size(); ++i) {
-    ::close(failures[i][1]);
-    pid_t pid = -1;
-    int error = EAGAIN;  // fork failed
-    const bool forked = ::read(pids[0], &pid, sizeof pid) == sizeof pid && pid > 0;
-    if (forked && ::read(failures[i][0], &error, sizeof error) != sizeof error) error = 0;
-    ::close(failures[i][0]);
-    if (forked) started.push_back(pid);
-    if (error != 0 && failed.empty()) failed = commands[i].arguments[0], failed_with = error;
-  }
-  ::close(pids[0]);
-  if (failed.empty()) return started;
+  for (pid_t pid; next(pids[0], pid);)
+    if (pid > 0) started.push_back(pid);
+  NotBecome first{started.size(), started.size() < commands.size() ? EAGAIN : 0};
+  for (NotBecome one; next(failures[0], one);)
+    if (first.error == 0 || one.command <= first.command) first = one;
+  if (first.error == 0) return started;
   for (const pid_t pid : started) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0);
-  throw_not_started(failed, failed_with);
+  throw_not_started(commands[first.command].arguments[0], first.error);
 }
 
 pid_t start(const Command& command) {
-  int failure[2];  // closed by a successful exec; carries errno otherwise
+  int failure[2];
   if (::pipe2(failure, O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  const Descriptor failure_read(failure[0]);
+  Descriptor failure_write(failure[1]);
   const pid_t parent = ::getpid(), pid = ::fork();
   if (pid < 0) throw std::runtime_error(fmt::format("can't start another process: {}", std::strerror(errno)));
   if (pid == 0) become(command, parent, failure[1]);
   ::setpgid(pid, pid);
-  ::close(failure[1]);
-  int error = 0;
-  const bool failed = ::read(failure[0], &error, sizeof error) == sizeof error;
-  ::close(failure[0]);
-  if (!failed) return pid;
+  failure_write = Descriptor();
+  NotBecome failed;
+  if (!next(failure[0], failed)) return pid;
   ::waitpid(pid, nullptr, 0);
-  throw_not_started(command.arguments[0], error);
+  throw_not_started(command.arguments[0], failed.error);
 }
 
 bool program_exists(const std::string& name) {
