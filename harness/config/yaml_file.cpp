@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/parser.h>
 
 #include <algorithm>
 #include <fstream>
@@ -105,6 +107,29 @@ void check_expanded(const YAML::Node& node, Origin& here, int64_t& bytes, int de
     }
 }
 
+struct NoEvents : YAML::EventHandler {
+  using Mark = const YAML::Mark&;
+  using Text = const std::string&;
+  void OnDocumentStart(Mark) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(Mark, YAML::anchor_t) override {}
+  void OnAlias(Mark, YAML::anchor_t) override {}
+  void OnScalar(Mark, Text, YAML::anchor_t, Text) override {}
+  void OnSequenceStart(Mark, Text, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(Mark, Text, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// Whether anything follows the first document. Not LoadAll(): of `,` it makes empty documents until the
+// memory is used up.
+bool holds_more(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  NoEvents events;
+  return parser.HandleNextDocument(events) && parser.HandleNextDocument(events);
+}
+
 }  // namespace
 
 bool is_plain_text(const std::string& text) {
@@ -122,18 +147,18 @@ std::vector<Entry> read_yaml(const std::filesystem::path& file, const std::vecto
   std::string text = read_text(file);
   check_lines(origin, text);
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    const YAML::Node document = YAML::Load(text);
     origin.line = 1;
-    if (documents.empty() || documents[0].IsNull())
+    if (holds_more(text))
+      throw ConfigError(origin, "several documents in one file", "one", "",
+                        "remove the `---` between them, or what follows the end of the first");
+    if (!document.IsDefined() || document.IsNull())
       throw ConfigError(origin, "empty file", "`key: value` entries", "",
                         "see configs/article.yaml for an example");
-    if (documents.size() > 1)
-      throw ConfigError(origin, "several documents in one file", "one", std::to_string(documents.size()),
-                        "remove the `---` between them");
     Origin reached = origin;
     int64_t bytes = 0;
-    check_expanded(documents[0], reached, bytes);
-    return entries_of(documents[0], origin, "the file", allowed);
+    check_expanded(document, reached, bytes);
+    return entries_of(document, origin, "the file", allowed);
   } catch (const YAML::DeepRecursion& error) {
     origin.line = error.mark.line + 1;
     throw ConfigError(origin, "nested too deeply", "mappings at most four deep");
