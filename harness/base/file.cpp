@@ -127,7 +127,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     found.push_back(it->path());
-  if (error && error != std::errc::no_such_file_or_directory)
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
     throw std::runtime_error(fmt::format("{}: can't be listed: {}", folder.string(), error.message()));
   std::sort(found.begin(), found.end());
   return found;

@@ -60,8 +60,8 @@ void write_whole_file(const std::filesystem::path& file, std::span<const uint8_t
                       bool durable = false);
 void write_whole_file(const std::filesystem::path& file, std::string_view text, bool durable = true);
 
-// What a folder holds, sorted by name; nothing where it doesn't exist. Throws std::runtime_error with the
-// reason where it can't be listed: what can't be read must not look like what is empty.
+// What a folder holds, sorted by name; nothing where there is no such folder. Throws std::runtime_error with
+// the reason where it can't be listed: what can't be read must not look like what is empty.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 // Removes what write_whole_file() of killed programs left below the folder; only while no other program
