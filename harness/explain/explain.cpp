@@ -10,9 +10,9 @@
 
 #include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
+#include "harness/config/prices.h"
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
-#include "harness/config/yaml_file.h"
 #include "harness/explain/explained_row.h"
 #include "harness/plan/resources.h"
 #include "harness/report/explain_text.h"
@@ -23,39 +23,6 @@
 
 namespace harness {
 namespace {
-
-bool is_power(const std::string& key) { return key.rfind("watts_", 0) == 0; }
-
-// A gain may be divided by a power, so that 0 W is none; a resource may be free.
-constexpr FigureLimits kPower{1e-3, 1e6, "W"}, kPrice{1e-9, 1e9, "", true};
-
-// A price file: what more of a resource costs. YAML: `unit`, and at least one price, which may be 0; with
-// `kWh` also `watts_per_gpu` and `watts_per_core`. Throws ConfigError with file and line.
-Prices read_prices(const fs::path& file) {
-  Prices prices;
-  bool any = false;
-  const std::vector<Entry> all = read_yaml(file, names_of_keys(kType<Prices>));
-  for (const Entry& entry : all)
-    for (const Key& key : kType<Prices>.keys()) {
-      if (entry.key != key.name) continue;
-      if (auto* text = key.find_in<std::string>(&prices))
-        *text = scalar(entry);
-      else if (auto* price = key.find_in<std::optional<double>>(&prices))
-        *price = number(entry, is_power(entry.key) ? kPower : kPrice);
-      any = any || (entry.key != "unit" && !is_power(entry.key));
-    }
-  if (prices.unit.empty())
-    throw ConfigError(all.empty() ? Origin{file.string()} : all[0].origin, "no unit",
-                      "unit: EUR/month, or another", "", "all prices of the file are in it");
-  for (const Entry& entry : all)
-    if (is_power(entry.key) && !prices.kwh)
-      throw ConfigError(entry.origin, in_quotes(entry.key) + " without the price of a kWh", "kWh: 0.3", "",
-                        "state what a kWh costs, or leave out " + entry.key);
-  if (!any)
-    throw ConfigError({file.string()}, "no price", "core, gpu, gbit_per_s, mb_per_s or kWh", "",
-                      "add at least one");
-  return prices;
-}
 
 constexpr int64_t kBatches = 60;
 constexpr int64_t kWarmUp = 4;  // batches after those that the ring held ready

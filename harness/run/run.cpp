@@ -12,8 +12,8 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
+#include "harness/config/machine_file.h"
 #include "harness/config/request.h"
-#include "harness/config/yaml_file.h"
 #include "harness/contract/machine.h"
 #include "harness/plan/prediction.h"
 #include "harness/run/execution.h"
@@ -129,27 +129,6 @@ int exit_code_of(const Records& records) {
          : failed            ? base::kRowFailed
          : ran               ? base::kAllGood
                              : base::kNothingRan;
-}
-
-// A described machine, to plan a run on it. YAML: `cores`, and if wanted `memory_gib`, `cpu` (the processor's
-// name) and `sixteen_bit_instructions` (e.g. [avx512_bf16]). What the file leaves out is unknown. Throws
-// ConfigError with file and line.
-static RecordMachine read_machine(const fs::path& file) {
-  constexpr int64_t kGib = int64_t(1) << 30;
-  RecordMachine machine;
-  machine.cpu = "described in " + file.filename().string();
-  machine.host = "described";
-  const auto all = read_yaml(file, {"cores", "memory_gib", "cpu", "sixteen_bit_instructions"});
-  for (const Entry& entry : all) {
-    if (entry.key == "cores") machine.cores = whole_number(entry, 1, 65536);
-    if (entry.key == "memory_gib") machine.memory_bytes = whole_number(entry, 1, 1 << 20) * kGib;
-    if (entry.key == "cpu") machine.cpu = scalar(entry);
-    if (entry.key == "sixteen_bit_instructions") machine.sixteen_bit_instructions = words(entry);
-  }
-  if (!machine.cores)
-    throw ConfigError(all.empty() ? Origin{file.string()} : all[0].origin, "no cores",
-                      "cores: 32, or another number", "", "state how many cores the rows may use");
-  return machine;
 }
 
 int dry_run(const Installation& installation, const Request& request, const AxisValues& values,

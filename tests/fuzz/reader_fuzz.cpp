@@ -26,7 +26,7 @@
 #include "harness/config/machine_file.h"
 #include "harness/config/prices.h"
 #include "harness/nightly/night.h"
-#include "harness/own_job/traced_steps.h"
+#include "harness/own_job/profiler_trace.h"
 #include "harness/stats/records.h"
 #include "tests/support/temporary_folder.h"
 
