@@ -45,7 +45,9 @@ class ExternalLoader : public testing::Test {
   void TearDown() override { EXPECT_EQ(names_in("/dev/shm"), shared_memory_); }
   static std::set<std::string> names_in(const fs::path& folder) {
     std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (const std::string name = entry.path().filename(); !name.starts_with("suite-test-"))  // other tests'
+        names.insert(name);
     return names;
   }
   // The ring's options; `adapter`: text of the file.
