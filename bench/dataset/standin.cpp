@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "bench/dataset/standin_image.h"
 #include "bench/dataset/standin_record.h"
 #include "harness/base/file.h"
+#include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/stopwatch.h"
@@ -61,17 +61,6 @@ bool check_folder(const StandinOptions& options, bool& outdated) {
         words(options.images, options.classes, options.seed, options.validation)));
   outdated = record->version != kStandinVersion;
   return record->finished && !outdated;
-}
-
-// Waits until no other program makes images in the folder. Without a lock (some network file systems) nothing
-// is removed.
-base::Descriptor lock_folder(const fs::path& folder) {
-  base::Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  while (::flock(opened.number(), LOCK_EX) != 0) {
-    if (errno != EINTR) return base::Descriptor();
-    base::stop_if_interrupted();
-  }
-  return opened;
 }
 
 std::vector<int64_t> missing_images(const StandinOptions& options) {
@@ -136,10 +125,13 @@ StandinResult make_standin(const StandinOptions& options) {
   if (options.validation > 0 && options.classes > kLearnableClasses)
     throw std::runtime_error(
         fmt::format("--classes must be at most {} with --validation", kLearnableClasses));
-  const base::Descriptor lock = lock_folder(options.out);
+  base::make_folder(options.out);
+  const base::FileLock lock =
+      base::FileLock::of_folder(options.out);  // two programs may make the same images
+  if (!lock.holds()) base::stop_if_interrupted();
   bool outdated = false;
   const bool finished = check_folder(options, outdated);
-  if (!finished && lock.number() >= 0) base::remove_drafts(options.out);
+  if (!finished && lock.holds()) base::remove_drafts(options.out);
   if (outdated)  // before the record is rewritten: files of the old version must not be kept
     for (const char* part : {"train", "val"}) fs::remove_all(options.out / part);
   const auto missing = missing_images(options);
@@ -154,7 +146,6 @@ StandinResult make_standin(const StandinOptions& options) {
   record.images = options.images;
   record.classes = options.classes;
   record.validation = options.validation;
-  base::make_folder(options.out);
   write_standin_record(options.out, record);
   const auto make_class_folders = [&](int64_t first, int64_t images) {
     for (int64_t c = 0; c < std::min(options.classes, images); ++c)

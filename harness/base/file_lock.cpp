@@ -51,10 +51,10 @@ static bool lock(const fs::path& file, int descriptor, int operation) {
   return true;
 }
 
-static constexpr int kLockFile = O_CREAT | O_NOFOLLOW;
+static constexpr int kLockFile = O_RDWR | O_CREAT | O_NOFOLLOW;
 
 FileLock::FileLock(fs::path file, int open_flags, int operation) : file_(std::move(file)) {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CLOEXEC | open_flags, 0644);
+  descriptor_ = ::open(file_.c_str(), O_CLOEXEC | open_flags, 0644);
   if (descriptor_ < 0 || !lock(file_, descriptor_, operation)) error_ = errno;
 }
 
@@ -68,9 +68,11 @@ FileLock FileLock::on_current(const fs::path& file, Kind kind) {
     if (FileLock lock(file, kind); lock.is_current()) return lock;
 }
 
+FileLock FileLock::of_folder(const fs::path& folder) { return {folder, O_RDONLY | O_DIRECTORY, LOCK_EX}; }
+
 FileLock FileLock::try_exclusive(const fs::path& file) { return {file, kLockFile, LOCK_EX | LOCK_NB}; }
 
-FileLock FileLock::try_existing(const fs::path& file) { return {file, 0, LOCK_EX | LOCK_NB}; }
+FileLock FileLock::try_existing(const fs::path& file) { return {file, O_RDWR, LOCK_EX | LOCK_NB}; }
 
 FileLock::FileLock(FileLock&& other) noexcept
     : file_(std::move(other.file_)),

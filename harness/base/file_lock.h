@@ -14,6 +14,9 @@ class FileLock {
   explicit FileLock(const std::filesystem::path& file, Kind kind = Kind::exclusive);
   // Waits too. If the last holder removed the file meanwhile, creates and locks a new file of that name.
   static FileLock on_current(const std::filesystem::path& file, Kind kind = Kind::exclusive);
+  // Waits, and throws nothing: of a folder that exists, where no lock file may stand beside it. holds() is
+  // false on a file system without locks, and when Ctrl-C ends the wait.
+  static FileLock of_folder(const std::filesystem::path& folder);
   // Does not wait: holds() is false when another process has the lock, or the file system has no locks.
   static FileLock try_exclusive(const std::filesystem::path& file);
   // Does not wait either. For a file that has another purpose: never creates it, and follows links.

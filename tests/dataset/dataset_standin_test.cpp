@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <numeric>
 
@@ -141,6 +142,14 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   EXPECT_EQ(make_standin(options).written, 1);
   EXPECT_EQ(scan_dataset(options.out).fingerprint, fingerprint);
   EXPECT_FALSE(std::filesystem::exists(draft));
+}
+
+TEST(Standin, TwoProgramsAtOnceMakeEachImageOnce) {
+  DatasetFolder folder;
+  const StandinOptions options{folder.path / "set", 40, 4, 1, 1};
+  auto other = std::async(std::launch::async, [&] { return make_standin(options).written; });
+  const int64_t own = make_standin(options).written;
+  EXPECT_EQ(own + other.get(), 40);
 }
 
 TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
