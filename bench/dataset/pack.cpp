@@ -131,11 +131,8 @@ NewFile::NewFile(const fs::path& file)
 }
 
 void NewFile::append(const void* data, size_t bytes) {
-  for (size_t done = 0; done < bytes;) {
-    const ssize_t n = ::write(descriptor_.number(), static_cast<const char*>(data) + done, bytes - done);
-    if (n < 0 && errno != EINTR) base::throw_write_error(file_, errno);
-    if (n > 0) done += static_cast<size_t>(n);
-  }
+  if (const int error = base::write_all(descriptor_.number(), data, bytes))
+    base::throw_write_error(file_, error);
   bytes_ += static_cast<int64_t>(bytes);
 }
 

@@ -13,6 +13,7 @@
 #include "bench/loading/storage/page_cache.h"
 #include "bench/micro/images.h"
 #include "bench/micro/sources.h"
+#include "harness/base/file.h"
 
 namespace bench {
 namespace {
@@ -87,11 +88,8 @@ struct Flat {
     size_t longest = 0;
     for (int64_t record = 0; record < source.storage().size(); ++record) {
       const auto bytes = reader->read(record).bytes;
-      for (size_t done = 0; done < bytes.size();) {
-        const ssize_t count = ::write(file.number(), bytes.data() + done, bytes.size() - done);
-        if (count <= 0) throw std::runtime_error("not enough disk space or memory for a copy of the images");
-        done += static_cast<size_t>(count);
-      }
+      if (base::write_all(file.number(), bytes.data(), bytes.size()) != 0)
+        throw std::runtime_error("not enough disk space or memory for a copy of the images");
       offsets.push_back(offsets.back() + bytes.size());
       longest = std::max(longest, bytes.size());
     }

@@ -19,6 +19,8 @@
 
 namespace base {
 
+namespace fs = std::filesystem;
+
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   std::swap(number_, other.number_);
   return *this;
@@ -50,8 +52,6 @@ RegularFile RegularFile::open(const char* file, int folder) {
   }
   return opened;
 }
-
-namespace fs = std::filesystem;
 
 void require_regular(const fs::path& file) {
   struct stat status {};
@@ -98,6 +98,15 @@ void throw_write_error(const fs::path& path, int error) {
                                        std::strerror(error), next));
 }
 
+int write_all(int descriptor, const void* data, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t n = ::write(descriptor, static_cast<const char*>(data) + done, bytes - done);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  return 0;
+}
+
 void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {
   fs::path draft;
   int descriptor = -1;
@@ -106,12 +115,7 @@ void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bo
     descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0) throw_write_error(file, errno);
-  int error = 0;
-  for (size_t done = 0; done < content.size() && !error;) {
-    const ssize_t n = ::write(descriptor, content.data() + done, content.size() - done);
-    if (n < 0 && errno != EINTR) error = errno;
-    if (n > 0) done += static_cast<size_t>(n);
-  }
+  int error = write_all(descriptor, content.data(), content.size());
   if (!error && durable && ::fsync(descriptor) != 0) error = errno;
   if (::close(descriptor) != 0 && !error) error = errno;
   if (!error && ::rename(draft.c_str(), file.c_str()) != 0) error = errno;
@@ -120,6 +124,10 @@ void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bo
     throw_write_error(file, error);
   }
   if (durable) sync_folder(file.parent_path());
+}
+
+void write_whole_file(const fs::path& file, std::string_view text, bool durable) {
+  write_whole_file(file, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), durable);
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -137,10 +145,6 @@ void remove_drafts(const fs::path& folder) {
   std::error_code ignored;
   for (fs::recursive_directory_iterator it(folder, ignored), end; it != end; it.increment(ignored))
     if (it->path().extension() == ".partial" && it->is_regular_file(ignored)) fs::remove(it->path(), ignored);
-}
-
-void write_whole_file(const fs::path& file, std::string_view text, bool durable) {
-  write_whole_file(file, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), durable);
 }
 
 void make_folder(const fs::path& folder) {

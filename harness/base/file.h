@@ -1,4 +1,5 @@
-// Reading whole files and replacing them atomically; folders and their free space.
+// Descriptors, reading whole files and replacing them atomically, other programs' logs; folders and their
+// free space.
 #pragma once
 #include <fcntl.h>
 #include <sys/types.h>
@@ -51,6 +52,9 @@ std::ifstream open_regular(const std::filesystem::path& file);
 
 // The whole content. Throws std::runtime_error with the file and the reason when it can't be read.
 std::string read_file(const std::filesystem::path& file);
+
+// Writes all bytes, also where a call takes only a part of them. Returns errno of a failed call, or 0.
+int write_all(int descriptor, const void* data, size_t bytes);
 
 // Replaces the file atomically: writes a draft in the same folder and renames it, so a reader sees the
 // complete old or the complete new content, even after a full disk or a kill. With several writers, the last

@@ -38,8 +38,6 @@ fs::path private_folder(const fs::path& place) {
   return made;
 }
 
-namespace fs = std::filesystem;
-
 static constexpr const char* kLock = ".lock";
 
 static fs::path memory() {
@@ -52,8 +50,7 @@ static void remove_abandoned(const fs::path& place, const std::string& prefix) {
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
     if (entry.path().filename().string().rfind(prefix, 0) != 0) continue;
     if (!fs::is_regular_file(entry.path() / kLock, ignored)) {
-      ::rmdir(
-          entry.path().c_str());  // of a run that was killed before it made the lock; else it is not empty
+      ::rmdir(entry.path().c_str());  // empty only if a run was killed before it made the lock
       continue;
     }
     const auto lock = base::FileLock::try_exclusive(entry.path() / kLock);
