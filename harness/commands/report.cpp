@@ -21,8 +21,10 @@ void add_report(CommandLine& line) {
     command->callback([&line, run, outputs, plots] {
       line.action = [run, outputs, plots](const Installation& installation) {
         check_outputs(*outputs);
-        const auto lock = base::FileLock::try_existing(*run / "records.jsonl");
-        if (lock.holds()) base::remove_drafts(*run);
+        {  // not longer: while a page is made, the run may be continued
+          const auto lock = base::FileLock::try_existing(*run / "records.jsonl");
+          if (lock.holds()) base::remove_drafts(*run);
+        }
         if (!rebuild_results(installation.project, *run, plots, std::cout)) return int(base::kNothingRan);
         show_left_out(*run, std::cout);
         std::ostringstream told;  // by rebuild_results() already
