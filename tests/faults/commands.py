@@ -11,7 +11,7 @@ SMALL = ['--scale', 'smoke', '--set', 'storage=synthetic', '--repeat-within', '0
 class Command:
     """`words` follow the program; {T} is the trial's folder, {RUN} a copy of an undisturbed run, {OTHER} another one."""
     words: list
-    again: list = None      # what completes a broken call; the same words if None
+    again: list = None      # what completes a call that left a folder with records; else the same words
     fake: bool = True       # with the fake rank
     run: str = ''           # the folder with records that it writes, below the trial's folder
     reads: str = ''         # the command whose run it reads; that must stay as it is but for what `report` makes of it
@@ -60,12 +60,6 @@ COMMANDS = {
 }
 
 
-def words_of(command, trial, again=False):
-    places = {'T': str(trial), 'RUN': str(trial / 'given'), 'OTHER': str(trial / 'other')}
-    words = command.again if again and command.again else command.words
-    return [word.format(**places) for word in words]
-
-
-def folder_of(command, trial):
-    """The folder with the records that the command writes, or None."""
-    return trial / command.run if command.run else None
+def in_folder(words, trial):
+    """The words with the places of a trial."""
+    return [word.format(T=trial, RUN=trial / 'given', OTHER=trial / 'other') for word in words]

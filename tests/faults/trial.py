@@ -64,8 +64,7 @@ def left_behind(trial):
             break
         time.sleep(0.1)
     left = [f'process {line[:200]}' for _, line in processes()]
-    for pid, _ in processes():
-        os.kill(pid, signal.SIGKILL)
+    send([pid for pid, _ in processes()], signal.SIGKILL)
     mounts = [line.split()[1] for line in text_of('/proc/self/mounts').splitlines()]
     own = [str(trial / place) for place in ('run', 'results', 'tmp', 'data')]  # folders of limited size
     left += [f'mount {place}' for place in mounts if place not in own]
@@ -109,17 +108,18 @@ def records(folder):
     return found, wrong
 
 
-def call(command, trial, again, extra, broken=False):
-    """Runs the command; (exit code, negative for a signal; all that it printed)."""
+def call(command, words, trial, extra, broken=False):
+    """Runs the command's program; (exit code, negative for a signal; all that it printed)."""
     environment = dict(os.environ, RUN_MATRIX_RESULTS=str(trial / 'results'),
                        RUN_MATRIX_DATA=str(trial / 'data'), RUN_MATRIX_PLOTS='specs', RUN_MATRIX_HOST='trial',
                        TMPDIR=str(trial / 'tmp'), OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
     if command.fake:
         environment[commands.FAKE[0]] = os.path.join(extra['build'], commands.FAKE[1])
-    environment.update(extra.get('env', {}))
+    if broken:
+        environment |= {'LD_PRELOAD': extra['library'], 'FAULTS_FOLDER': str(trial / 'faults'),
+                        'FAULTS_PLAN': extra.get('plan', '')}
     output = trial / ('output.txt' if broken else 'again.txt')
-    words = [os.path.join(extra['build'], command.program),
-             *(again if isinstance(again, list) else commands.words_of(command, trial, again))]
+    words = [os.path.join(extra['build'], command.program), *commands.in_folder(words, trial)]
     limits = extra.get('limits', {}) if broken else {}
 
     def become():
@@ -146,8 +146,7 @@ def call(command, trial, again, extra, broken=False):
             code = f'no end within {extra["limit"]} s'
             waiting = [f'{line} in {text_of(f"/proc/{pid}/wchan")}' for pid, line in processes()]
             (trial / 'waiting.txt').write_text('\n'.join(waiting))
-            for pid, _ in processes():
-                os.kill(pid, signal.SIGKILL)
+            send([pid for pid, _ in processes()], signal.SIGKILL)
             process.wait()
     return code, text_of(output)
 
@@ -248,18 +247,11 @@ def inside(extra):
         subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', trial / place], check=True)
     given = trial / 'given'
     before = digest(given) if given.exists() else {}
-    env = {}
-    if extra.get('faults', True):
-        env = {'LD_PRELOAD': extra['library'], 'FAULTS_FOLDER': str(trial / 'faults')}
-        (trial / 'faults').mkdir()
-        if 'plan' in extra:
-            env['FAULTS_PLAN'] = extra['plan']
+    (trial / 'faults').mkdir()
     if 'memory' in extra.get('limits', {}):
         limit_memory(cgroup_of(trial), extra['limits']['memory'])
     started = time.monotonic()
-    extra['env'] = env
-    code, said = call(command, trial, False, extra, broken=True)
-    extra['env'] = {}
+    code, said = call(command, command.words, trial, extra, broken=True)
     seconds = time.monotonic() - started
     hit = text_of(trial / 'faults' / 'hit') or extra.get('hit', '')
     said = said.replace(str(trial), 'TRIAL')[-20000:]
@@ -271,25 +263,24 @@ def inside(extra):
         subprocess.run(['mount', '-o', 'remount,size=2g', trial / place], check=True)
     if extra.get('shm'):
         subprocess.run(['mount', '-o', 'remount,size=2g', '/dev/shm'], check=True)
-    folder = commands.folder_of(command, trial)
+    folder = trial / command.run if command.run else None
     if folder:
         result['records'], result['wrong'] = records(folder)
     if command.reads:
         result['changed'] = sorted(name for name, value in before.items() if digest(given).get(name) != value)
-    if extra.get('again', True):
-        resumable = folder and any((folder / name).exists() for name in ('records.jsonl', 'request.json'))
-        again_code, again_said = call(command, trial, bool(resumable), extra)
-        if again_code == 1 and resumable:  # rows that failed run again only if asked for
-            again_code, again_said = call(command, trial, ['--only-failed', str(folder)], extra)
-        if folder:  # a further run takes away what a killed one left in memory
-            fresh = [word.replace('{T}/run', '{T}/fresh').format(T=trial) for word in command.words]
-            result['fresh_code'] = call(command, trial, fresh, extra)[0]
-        result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': left_behind(trial)}
-        if folder:
-            result['again_records'], result['again_wrong'] = records(folder)
-        result['files'] = sorted({plain(path.relative_to(trial)) for path in trial.rglob('*')
-                                  if path.is_file() and path.relative_to(trial).parts[0] not in ('faults', 'tmp') and
-                                  path.name not in ('output.txt', 'again.txt', 'waiting.txt')})
+    resumable = folder and any((folder / name).exists() for name in ('records.jsonl', 'request.json'))
+    again_code, again_said = call(command, command.again if resumable else command.words, trial, extra)
+    if again_code == 1 and resumable:  # rows that failed run again only if asked for
+        again_code, again_said = call(command, ['--only-failed', str(folder)], trial, extra)
+    if folder:  # a further run takes away what a killed one left in memory
+        fresh = [word.replace('{T}/run', '{T}/fresh') for word in command.words]
+        result['fresh_code'] = call(command, fresh, trial, extra)[0]
+    result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': left_behind(trial)}
+    if folder:
+        result['again_records'], result['again_wrong'] = records(folder)
+    result['files'] = sorted({plain(path.relative_to(trial)) for path in trial.rglob('*')
+                              if path.is_file() and path.relative_to(trial).parts[0] not in ('faults', 'tmp') and
+                              path.name not in ('output.txt', 'again.txt', 'waiting.txt')})
     if extra.get('count'):
         result['counts'] = counts(trial / 'faults')
     json.dump(result, sys.stdout)
@@ -352,26 +343,25 @@ def verdict(result, reference, extra):
     kept = killed or extra.get('plan', '').split(' ')[1:2] == ['unlink'] or \
         'training-matrix' in str(result['hit']) or 'RLIMIT_NOFILE' in extra.get('limits', {})
     scratch = [entry for entry in result['left'] if kept and entry.startswith(('file ', 'folder ', 'mount '))]
-    for when, left in (('left', set(result['left']) - set(scratch)), ('left after the next run', result.get('again_left', []))):
+    for when, left in (('left', set(result['left']) - set(scratch)), ('left after the next run', result['again_left'])):
         wrong += [f'{when}: {entry}' for entry in sorted(set(left) - set(reference['left']))[:6]]
-    if 'again_code' in result:
-        if result.get('fresh_code', 0) not in command.codes:
-            wrong.append(f'a further run ends with {result["fresh_code"]}')
-        nothing = (3,) if command.run and command.again[0] == 'report' and not result['records'] else ()
-        if result['again_code'] not in command.codes + nothing:
-            wrong.append(f'the next run ends with {result["again_code"]}: {result["again_said"][-1500:]}')
-        wrong += [f'after the next run, {what}' for what in result.get('again_wrong', [])]
-        if resumes:
-            lost = [record for record in finished if record not in result['again_records']]
-            wrong += [f'the next run lost or changed the finished record of row {record["row"]}' for record in lost]
-            rows = sorted(record['row'] for record in result['again_records'] if record['status'] == 'OK')
-            if rows != sorted(record['row'] for record in reference['records']):
-                wrong.append(f'after the next run the rows {rows} are OK')
-        more, fewer = set(result['files']) - set(reference['files']), set(reference['files']) - set(result['files'])
-        if not resumes:  # a command that begins anew leaves the broken run's files beside its own
-            more, fewer = {name for name in more if name.endswith(('.partial', '.in-use'))}, set()
-        wrong += [f'after the next run, {name} is there' for name in sorted(more)[:3]]
-        wrong += [f'after the next run, {name} is missing' for name in sorted(fewer)[:3]]
+    if result.get('fresh_code', 0) not in command.codes:
+        wrong.append(f'a further run ends with {result["fresh_code"]}')
+    nothing = (3,) if command.run and command.again[0] == 'report' and not result['records'] else ()
+    if result['again_code'] not in command.codes + nothing:
+        wrong.append(f'the next run ends with {result["again_code"]}: {result["again_said"][-1500:]}')
+    wrong += [f'after the next run, {what}' for what in result.get('again_wrong', [])]
+    if resumes:
+        lost = [record for record in finished if record not in result['again_records']]
+        wrong += [f'the next run lost or changed the finished record of row {record["row"]}' for record in lost]
+        rows = sorted(record['row'] for record in result['again_records'] if record['status'] == 'OK')
+        if rows != sorted(record['row'] for record in reference['records']):
+            wrong.append(f'after the next run the rows {rows} are OK')
+    more, fewer = set(result['files']) - set(reference['files']), set(reference['files']) - set(result['files'])
+    if not resumes:  # a command that begins anew leaves the broken run's files beside its own
+        more, fewer = {name for name in more if name.endswith(('.partial', '.in-use'))}, set()
+    wrong += [f'after the next run, {name} is there' for name in sorted(more)[:3]]
+    wrong += [f'after the next run, {name} is missing' for name in sorted(fewer)[:3]]
     return wrong
 
 
@@ -405,7 +395,7 @@ def names_the_fault(result, extra):
         what = result['hit'].split(' ', 2)[-1].strip()
         if '/' in what:
             words.append(os.path.basename(what))
-        if extra['plan'].split()[1] in ('malloc', 'mmap'):
+        if kind in ('malloc', 'mmap'):
             words += ['memory', 'bad_alloc'] + (['signal 11', 'signal 6'] if program == 'train_slice' else [])  # of a library
         if program == 'train_slice' and command.deep:  # MPI and Gloo tell no errno: some end with their own words, some wait
             words += ['HUNG', 'MPI_']
