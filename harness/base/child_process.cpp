@@ -98,6 +98,10 @@ static void become(const Command& command, pid_t parent, int failure_fd, size_t 
   throw std::runtime_error(fmt::format("{}: can't be started: {}", what, std::strerror(error)));
 }
 
+static int exit_code_of(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
   int failures[2], pids[2];  // for all of them: a thousand ranks need no more descriptors than one
   if (::pipe2(pids, O_CLOEXEC) != 0) throw_not_started("a row", errno);
@@ -124,16 +128,20 @@ std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
   }
   pids_write = Descriptor();
   failures_write = Descriptor();
-  ::waitpid(leader, nullptr, 0);
+  int status = 0;
+  ::waitpid(leader, &status, 0);
   std::vector<pid_t> started;
   for (pid_t pid; next(pids[0], pid);)
     if (pid > 0) started.push_back(pid);
-  NotBecome first{started.size(), started.size() < commands.size() ? EAGAIN : 0};
+  NotBecome first{commands.size(), 0};
   for (NotBecome one; next(failures[0], one);)
-    if (first.error == 0 || one.command <= first.command) first = one;
-  if (first.error == 0) return started;
+    if (one.command <= first.command) first = one;
+  if (first.error == 0 && started.size() == commands.size()) return started;
   for (const pid_t pid : started) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0);
-  throw_not_started(commands[first.command].arguments[0], first.error);
+  if (first.error != 0) throw_not_started(commands[first.command].arguments[0], first.error);
+  throw std::runtime_error(fmt::format("{} of {} processes can't be started: the process that starts them {}",
+                                       commands.size() - started.size(), commands.size(),
+                                       ended_in_words(exit_code_of(status))));
 }
 
 pid_t start(const Command& command) {
@@ -192,7 +200,7 @@ Finished run_to_end(Command command, int interrupts_to_end) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
     if (interrupts() >= interrupts_to_end) ::kill(-pid, SIGTERM);
-  finished.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  finished.exit_code = exit_code_of(status);
   return finished;
 }
 
