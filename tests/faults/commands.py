@@ -18,7 +18,7 @@ class Command:
     program: str = 'run_matrix'
     codes: tuple = (0,)     # exit codes of an undisturbed call
     deep: bool = False      # ranks with LibTorch, packed copies, namespaces: seconds a trial
-    fresh: bool = False     # it makes its images, others find them made
+    fresh: bool = False     # it makes its images where the fault isn't run_matrix's own; others find them made
 
 
 def trained(only, *settings):

@@ -2,16 +2,21 @@
 // or end the program. tests/faults/run sets the variables and reads what it writes:
 //   FAULTS_FOLDER   each process keeps its counts in FOLDER/counts.PROGRAM.PID, one 8-byte number per kind of call in the
 //                   order of FOLDER/kinds, in a shared mapping, so that they outlive a kill
-//   FAULTS_PLAN     "PROGRAM KIND NUMBER ERRNO": the NUMBERth call of that kind in a process of that program fails, in the
-//                   first process that reaches it. Instead of an errno: "short" (half of the bytes are written), "late"
-//                   (the call is made a second later), "kill" (SIGKILL in the place of the call). FOLDER/hit then holds the
-//                   process, and the file or address that the call was for.
+//   FAULTS_PLACES   if set, each process also writes FOLDER/places.PROGRAM.PID: a line "KIND PLACE" for each place in the
+//                   program, a hash of the functions on the stack, from which it makes that kind of call
+//   FAULTS_PLAN     "PROGRAM KIND WHICH ERRNO": a call of that kind in a process of that program fails, in the first process
+//                   that reaches it. WHICH is a number, the NUMBERth call of that kind, or "@PLACE", the first from that
+//                   place. Instead of an errno: "short" (half of the bytes are written), "late" (the call is made a second
+//                   later), "kill" (SIGKILL in the place of the call). FOLDER/hit then holds the process, and the file or
+//                   address that the call was for.
 // KIND clock: from that call on the time of day is ERRNO seconds later, as when somebody sets the clock.
 // Calls within libc itself (fopen's own open) don't come by here, which is why fopen is a kind of its own.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -29,17 +34,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum Kind { WRITE, SEND, READ, FSYNC, RENAME, OPEN, FOPEN, MKDIR, UNLINK, MMAP, FTRUNCATE, PIPE, FORK, EXEC, SOCKET, BIND,
+enum Kind { WRITE, TELL, SEND, READ, FSYNC, RENAME, OPEN, FOPEN, MKDIR, UNLINK, MMAP, FTRUNCATE, PIPE, FORK, EXEC, SOCKET, BIND,
             CONNECT, THREAD, MALLOC, CLOCK, KINDS };
-static const char* const kinds[KINDS] = {"write", "send", "read", "fsync", "rename", "open", "fopen", "mkdir", "unlink", "mmap",
-    "ftruncate", "pipe", "fork", "exec", "socket", "bind", "connect", "thread", "malloc", "clock"};
+static const char* const kinds[KINDS] = {"write", "tell", "send", "read", "fsync", "rename", "open", "fopen", "mkdir", "unlink",
+    "mmap", "ftruncate", "pipe", "fork", "exec", "socket", "bind", "connect", "thread", "malloc", "clock"};
+enum { kFrames = 16 };
 enum { kLargeBytes = 1 << 16 };  // smaller allocations are not counted: a program makes millions, and any may abort
 
 static _Atomic uint64_t* counts;
 static pid_t owner;  // a child between fork and exec counts for itself
 static char folder[512], program[64];
-static int planned = KINDS, error_number;
-static uint64_t planned_number;
+static int planned = KINDS, error_number, lists_places;
+static uint64_t planned_number, planned_place;
+static _Atomic uint64_t known_places[1 << 14];
 static enum { FAIL, SHORT, LATE, KILL } how;
 
 static long raw_open(const char* path, int flags) { return syscall(SYS_openat, AT_FDCWD, path, flags, 0644); }
@@ -58,6 +65,35 @@ static void map_counts(void) {
   if (mapped != (void*)-1) counts = mapped;
 }
 
+// The functions that led here, by their distance from the start of their library: the same in each run of a program.
+static uint64_t place_of(enum Kind kind) {
+  void* at[kFrames];
+  const int frames = backtrace(at, kFrames);
+  uint64_t hash = 14695981039346656037u + (uint64_t)kind;
+  for (int i = 0; i < frames; ++i) {
+    struct dl_find_object object;  // takes no lock, as a child of fork() must not
+    const uint64_t base = _dl_find_object(at[i], &object) == 0 ? object.dlfo_link_map->l_addr : (uint64_t)at[i];
+    hash = (hash ^ ((uint64_t)at[i] - base)) * 1099511628211u;
+    hash ^= hash >> 29;
+  }
+  return hash | 1;
+}
+
+static void list_place(enum Kind kind, uint64_t place) {
+  for (uint64_t i = place; ; ++i) {
+    uint64_t none = 0;
+    _Atomic uint64_t* entry = &known_places[i % (sizeof known_places / sizeof *known_places)];
+    if (atomic_compare_exchange_strong(entry, &none, place)) break;
+    if (none == place) return;
+  }
+  char path[640], line[64];
+  snprintf(path, sizeof path, "%s/places.%s.%d", folder, program, owner);
+  const int bytes = snprintf(line, sizeof line, "%s %llx\n", kinds[kind], (unsigned long long)place);
+  const long list = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  syscall(SYS_write, list, line, (long)bytes);
+  syscall(SYS_close, list);
+}
+
 __attribute__((constructor)) static void begin(void) {
   const char* place = getenv("FAULTS_FOLDER");
   if (!place) return;
@@ -73,14 +109,17 @@ __attribute__((constructor)) static void begin(void) {
   snprintf(program, sizeof program, "%.60s", program_invocation_short_name);
   for (char* c = program; *c; ++c) if (*c == '.' || *c == ' ' || *c == '/') *c = '_';
   const char* plan = getenv("FAULTS_PLAN");
-  char wanted[64], kind[32], effect[32];
-  unsigned long long number;
-  if (plan && sscanf(plan, "%63s %31s %llu %31s", wanted, kind, &number, effect) == 4 && strcmp(wanted, program) == 0) {
-    planned_number = number;
+  char wanted[64], kind[32], which[32], effect[32];
+  if (plan && sscanf(plan, "%63s %31s %31s %31s", wanted, kind, which, effect) == 4 && strcmp(wanted, program) == 0) {
+    if (*which == '@') planned_place = strtoull(which + 1, NULL, 16);
+    else planned_number = strtoull(which, NULL, 10);
     how = strcmp(effect, "short") == 0 ? SHORT : strcmp(effect, "late") == 0 ? LATE : strcmp(effect, "kill") == 0 ? KILL : FAIL;
     error_number = atoi(effect);
     for (planned = 0; planned < KINDS && strcmp(kinds[planned], kind) != 0;) ++planned;
   }
+  lists_places = getenv("FAULTS_PLACES") != NULL;
+  void* first[1];
+  backtrace(first, 1);  // loads a library
   map_counts();
 }
 
@@ -92,8 +131,11 @@ static int is_it(enum Kind kind, const char* what, int fd) {
     if (!counts) return 0;
   }
   const uint64_t number = atomic_fetch_add(&counts[kind], 1) + 1;
-  if ((int)kind != planned || number != planned_number) return 0;
   const int before = errno;
+  const uint64_t place = lists_places || planned_place ? place_of(kind) : 0;
+  if (lists_places) list_place(kind, place);
+  errno = before;
+  if ((int)kind != planned || (planned_place ? place != planned_place : number != planned_number)) return 0;
   char path[640], name[512] = "", text[1400];
   snprintf(path, sizeof path, "%s/hit", folder);
   const long hit = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -122,14 +164,14 @@ static int is_it(enum Kind kind, const char* what, int fd) {
   return 1;
 }
 
-// Writing to a file or pipe, or sending to a socket; libraries' own signals (eventfd) are neither.
+// Writing to a file, telling a pipe's reader, or sending to a socket; libraries' own signals (eventfd) are none of them.
 static enum Kind kind_of(int fd) {
   const int before = errno;
   struct stat facts;
   const int unknown = fstat(fd, &facts);
   errno = before;
   if (unknown || (facts.st_mode & S_IFMT) == 0) return KINDS;
-  return S_ISSOCK(facts.st_mode) ? SEND : WRITE;
+  return S_ISSOCK(facts.st_mode) ? SEND : S_ISFIFO(facts.st_mode) ? TELL : WRITE;
 }
 
 #define REAL(name) \

@@ -117,7 +117,7 @@ def call(command, words, trial, extra, broken=False):
         environment[commands.FAKE[0]] = os.path.join(extra['build'], commands.FAKE[1])
     if broken:
         environment |= {'LD_PRELOAD': extra['library'], 'FAULTS_FOLDER': str(trial / 'faults'),
-                        'FAULTS_PLAN': extra.get('plan', '')}
+                        'FAULTS_PLAN': extra.get('plan', '')} | ({'FAULTS_PLACES': '1'} if 'count' in extra else {})
     output = trial / ('output.txt' if broken else 'again.txt')
     words = [os.path.join(extra['build'], command.program), *commands.in_folder(words, trial)]
     limits = extra.get('limits', {}) if broken else {}
@@ -141,6 +141,8 @@ def call(command, words, trial, extra, broken=False):
                 close_terminal(process, ours, to, stream, terminal)
             if broken and 'signal' in extra:
                 disturb(process, extra)
+            if broken and 'count' in extra:
+                watch(process, extra['alive'])
             code = process.wait(extra['limit'])
         except subprocess.TimeoutExpired:
             code = f'no end within {extra["limit"]} s'
@@ -201,11 +203,13 @@ def disturb(process, extra):
     except subprocess.TimeoutExpired:
         pass
     if extra['target'] == 'link':
-        extra['hit'] = cut_link()
+        extra['hit'] = disturb_link(extra['signal'])
         return
-    name, number = extra['target'], getattr(signal, extra['signal'])
-    targets = [pid for pid, line in processes() if name == 'all' or os.path.basename(line.split(' ')[0]).startswith(name)]
-    targets = [process.pid] if name == 'command' else targets if name == 'all' else targets[:1]
+    name, number, targets = extra['target'], getattr(signal, extra['signal']), []
+    while not targets and process.poll() is None:  # it may come a little later than in the undisturbed run
+        targets = [process.pid] if name == 'command' else \
+            [pid for pid, line in processes() if name in ('all', program_of(line))]
+    targets = targets if name == 'all' else targets[:1]
     extra['hit'] = len(targets)
     send(targets, number)
     if number == signal.SIGSTOP:  # as a machine that stands still for a while
@@ -213,8 +217,28 @@ def disturb(process, extra):
         send(targets, signal.SIGCONT)
 
 
-def cut_link():
-    """Takes the interface of one of the row's nodes down; how many there were."""
+def program_of(line):
+    return os.path.basename(line.split(' ')[0]).rstrip(':')
+
+
+def watch(process, alive):
+    """Keeps for each program, in seconds since now, when the first of its processes came and the last was seen."""
+    started = time.monotonic()
+    while process.poll() is None:
+        now = time.monotonic() - started
+        for _, line in processes():
+            alive.setdefault(program_of(line), [now, now])[1] = now
+        time.sleep(0.01)
+
+
+# What happens to the interface of a row's node: it goes down; it delays whatever is sent, and drops what doesn't fit into a
+# short queue; with a kernel that has netem, packets are lost, late and in another order.
+LINKS = {'down': 'ip link set {} down', 'full': 'tc qdisc replace dev {} root tbf rate 20mbit burst 2kb limit 20kb',
+         'lossy': 'tc qdisc replace dev {} root netem delay 20ms 10ms loss 2% reorder 20%'}
+
+
+def disturb_link(how):
+    """1 if one of the row's nodes had an interface to which it was done."""
     here = os.readlink('/proc/self/ns/net')
     for pid, line in processes():
         try:
@@ -224,8 +248,8 @@ def cut_link():
             continue
         for entry in text_of(f'/proc/{pid}/net/dev').splitlines()[2:]:
             if (interface := entry.split(':')[0].strip()) != 'lo':
-                return 1 - subprocess.run(['nsenter', '-t', str(pid), '-n', 'ip', 'link', 'set', interface, 'down'],
-                                          check=False).returncode
+                words = ['nsenter', '-t', str(pid), '-n', *LINKS[how].format(interface).split()]
+                return int(subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode == 0)
     return 0
 
 
@@ -250,6 +274,7 @@ def inside(extra):
     (trial / 'faults').mkdir()
     if 'memory' in extra.get('limits', {}):
         limit_memory(cgroup_of(trial), extra['limits']['memory'])
+    extra['alive'] = {}
     started = time.monotonic()
     code, said = call(command, command.words, trial, extra, broken=True)
     seconds = time.monotonic() - started
@@ -272,7 +297,7 @@ def inside(extra):
     again_code, again_said = call(command, command.again if resumable else command.words, trial, extra)
     if again_code == 1 and resumable:  # rows that failed run again only if asked for
         again_code, again_said = call(command, ['--only-failed', str(folder)], trial, extra)
-    if folder:  # a further run takes away what a killed one left in memory
+    if folder and (code != 0 or result['left']):  # a further run takes away what a killed one left in memory
         fresh = [word.replace('{T}/run', '{T}/fresh') for word in command.words]
         result['fresh_code'] = call(command, fresh, trial, extra)[0]
     result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': left_behind(trial)}
@@ -282,7 +307,7 @@ def inside(extra):
                               if path.is_file() and path.relative_to(trial).parts[0] not in ('faults', 'tmp') and
                               path.name not in ('output.txt', 'again.txt', 'waiting.txt')})
     if extra.get('count'):
-        result['counts'] = counts(trial / 'faults')
+        result |= {'counts': counts(trial / 'faults'), 'places': places(trial / 'faults'), 'alive': extra['alive']}
     json.dump(result, sys.stdout)
 
 
@@ -300,6 +325,16 @@ def counts(folder):
     return most
 
 
+def places(folder):
+    """{program: {kind: places from which one of its processes made such a call}}"""
+    found = {}
+    for path in sorted(folder.glob('places.*')):
+        for kind, place in (line.split() for line in text_of(path).splitlines()):
+            known = found.setdefault(path.name.split('.')[1], {}).setdefault(kind, [])
+            known += [place] if place not in known else []
+    return found
+
+
 def run_trial(extra):
     """The result of inside(), in a child with namespaces of its own."""
     folder = pathlib.Path(extra['folder'])
@@ -307,7 +342,8 @@ def run_trial(extra):
     folder.mkdir(parents=True)
     for name in ('given', 'other') if extra.get('given') else ():
         shutil.copytree(extra['given'], folder / name)
-    if extra.get('data') and not commands.COMMANDS[extra['command']].fresh:
+    fresh = commands.COMMANDS[extra['command']].fresh and not extra.get('plan', '').startswith('run_matrix')
+    if extra.get('data') and not fresh:
         shutil.copytree(extra['data'], folder / 'data')
     words = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--ipc', '--net', '--fork', '--kill-child',
              '--mount-proc', sys.executable, __file__, json.dumps(extra)]
@@ -395,13 +431,17 @@ def names_the_fault(result, extra):
         what = result['hit'].split(' ', 2)[-1].strip()
         if '/' in what:
             words.append(os.path.basename(what))
+        if kind == 'tell':  # a pipe between two of the suite's processes: whoever reads it sees that nothing came
+            words += ['the process that starts them ended']
         if kind in ('malloc', 'mmap'):
             words += ['memory', 'bad_alloc'] + (['signal 11', 'signal 6'] if program == 'train_slice' else [])  # of a library
         if program == 'train_slice' and command.deep:  # MPI and Gloo tell no errno: some end with their own words, some wait
             words += ['HUNG', 'MPI_']
+    elif extra.get('target') == 'link':
+        words = ['HUNG', 'remote daemon', 'link']
     elif 'signal' in extra:
         words = [f'signal {int(getattr(signal, extra["signal"]))}', 'interrupted', 'HUNG', extra['target']]
-        words += ['remote daemon'] if extra['target'] in ('orted', 'link') else []
+        words += ['remote daemon'] if extra['target'] == 'orted' else []
     elif 'limits' in extra:
         words = ['Too many open files', 'File too large', 'ulimit', 'OUT_OF_MEMORY', 'memory', 'bad_alloc', 'signal 9']
     else:
