@@ -7,6 +7,8 @@
 
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
+#include "harness/base/file_lock.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/say.h"
 #include "harness/contract/dataset.h"
 #include "harness/contract/record_parts.h"
@@ -31,7 +33,11 @@ void run_standin(const StandinOptions& options) {
 void run_index(const fs::path& data, const fs::path& store, bool validation, const ScanOptions& options) {
   const auto dataset = scan_dataset(data, options);
   say_notes(dataset);
-  const auto file = store / dataset.fingerprint / "index.tsv";
+  const fs::path folder = store / dataset.fingerprint, file = folder / "index.tsv";
+  base::make_folder(folder);
+  const base::FileLock lock = base::FileLock::of_folder(folder);  // another run may index the same images
+  if (!lock.holds()) base::stop_if_interrupted();
+  if (lock.holds()) base::remove_drafts(folder, /*below=*/false);  // copies may be packed below just now
   write_index(dataset, file);
   harness::IndexAnswer answer{file.string(), ""};
   harness::RecordData facts;
@@ -46,7 +52,7 @@ void run_index(const fs::path& data, const fs::path& store, bool validation, con
   if (validation && has_validation(dataset)) {
     const auto images = scan_validation(dataset, options);
     say_notes(images);
-    const auto list = store / dataset.fingerprint / fmt::format("validation-{}.tsv", images.fingerprint);
+    const auto list = folder / fmt::format("validation-{}.tsv", images.fingerprint);
     write_index(images, list);
     answer.validation = list.string();
     facts.validation_images = images.images.size();

@@ -56,10 +56,15 @@ struct NotBecome {
 // The next value from a pipe; false at its end.
 template <typename Value>
 static bool next(int fd, Value& value) {
-  ssize_t bytes;
-  do bytes = ::read(fd, &value, sizeof value);
-  while (bytes < 0 && errno == EINTR);
-  return bytes == ssize_t(sizeof value);
+  for (size_t have = 0; have < sizeof value;) {
+    const ssize_t bytes = ::read(fd, reinterpret_cast<char*>(&value) + have, sizeof value - have);
+    if (bytes == 0) return false;
+    if (bytes < 0 && errno != EINTR)
+      throw std::runtime_error(
+          fmt::format("whether a process started can't be read: {}", std::strerror(errno)));
+    have += bytes > 0 ? size_t(bytes) : 0;
+  }
+  return true;
 }
 
 // Runs in the child, between fork and exec.
@@ -184,6 +189,7 @@ Finished run_to_end(Command command, int interrupts_to_end) {
   Finished finished;
   char buffer[65536];
   bool stopping = false;
+  int unreadable = 0;
   for (;;) {
     pollfd readable{pipe[0], POLLIN, 0};
     const int ready = ::poll(&readable, 1, 200);  // notices an interrupt just before it within 200 ms
@@ -194,12 +200,16 @@ Finished run_to_end(Command command, int interrupts_to_end) {
     if (ready <= 0) continue;
     const ssize_t bytes = ::read(pipe[0], buffer, sizeof buffer);
     if (bytes > 0) finished.output.append(buffer, size_t(bytes));
-    if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
+    if (bytes < 0 && errno != EINTR) unreadable = errno;
+    if (bytes == 0 || unreadable != 0) break;
   }
   ::close(pipe[0]);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
     if (interrupts() >= interrupts_to_end) ::kill(-pid, SIGTERM);
+  if (unreadable != 0)
+    throw std::runtime_error(
+        fmt::format("{}: its output can't be read: {}", command.arguments[0], std::strerror(unreadable)));
   finished.exit_code = exit_code_of(status);
   return finished;
 }

@@ -42,9 +42,9 @@ struct Finished {
   std::string output;
 };
 std::string ended_in_words(int exit_code);  // `was ended by signal 9 (Killed)`, or `ended with exit code 3`
-// Waits until the command ends and returns its stdout; stderr is inherited. Sends SIGTERM after
-// `interrupts_to_end` interrupts (interrupt.h): a program that writes reports passes 2, because the first
-// interrupt only ends the rows.
+// Waits until the command ends and returns its stdout; stderr is inherited. Throws std::runtime_error where
+// it can't be started or read. Sends SIGTERM after `interrupts_to_end` interrupts (interrupt.h): a program
+// that writes reports passes 2, because the first interrupt only ends the rows.
 Finished run_to_end(Command command, int interrupts_to_end = 1);
 
 }  // namespace base

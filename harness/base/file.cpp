@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pwd.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -82,6 +84,12 @@ static fs::path own_draft(const fs::path& file) {
   return fmt::format("{}.{}-{}.partial", file.string(), ::getpid(), drafts++);
 }
 
+static bool is_draft(const fs::path& file) {
+  const std::string number = file.stem().extension().string();  // .PID-N
+  return file.extension() == ".partial" && number.find('-') != number.npos &&
+         number.find_first_not_of("0123456789-", 1) == number.npos;
+}
+
 std::string owner_in_words(const fs::path& path) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || facts.st_uid == ::geteuid()) return "";
@@ -141,10 +149,22 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return found;
 }
 
-void remove_drafts(const fs::path& folder) {
+void remove_drafts(const fs::path& folder, bool below) {
   std::error_code ignored;
-  for (fs::recursive_directory_iterator it(folder, ignored), end; it != end; it.increment(ignored))
-    if (it->path().extension() == ".partial" && it->is_regular_file(ignored)) fs::remove(it->path(), ignored);
+  for (fs::recursive_directory_iterator it(folder, ignored), end; it != end; it.increment(ignored)) {
+    if (!below) it.disable_recursion_pending();
+    if (is_draft(it->path()) && it->is_regular_file(ignored)) fs::remove(it->path(), ignored);
+  }
+}
+
+void remove_drafts_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code ignored;
+  for (fs::directory_iterator it(folder, ignored), end; it != end; it.increment(ignored)) {
+    if (!is_draft(it->path()) || it->path().stem().stem() != file.filename()) continue;
+    const auto writer = pid_t(std::atoi(it->path().stem().extension().c_str() + 1));
+    if (writer == ::getpid() || (::kill(writer, 0) != 0 && errno == ESRCH)) fs::remove(it->path(), ignored);
+  }
 }
 
 void make_folder(const fs::path& folder) {

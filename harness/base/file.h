@@ -68,9 +68,12 @@ void write_whole_file(const std::filesystem::path& file, std::string_view text, 
 // the reason where it can't be listed: what can't be read must not look like what is empty.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
-// Removes what write_whole_file() of killed programs left below the folder; only while no other program
-// writes there.
-void remove_drafts(const std::filesystem::path& folder);
+// Removes what write_whole_file() of killed programs left in the folder and, unless told otherwise, below it;
+// only while no other program writes there.
+void remove_drafts(const std::filesystem::path& folder, bool below = true);
+// Removes those of one file, in a folder where others may write, that programs of this machine left which
+// have ended.
+void remove_drafts_of(const std::filesystem::path& file);
 
 // fsync of the folder, which makes created and renamed names durable. Errors are ignored: some file systems
 // don't support it.

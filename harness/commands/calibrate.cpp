@@ -66,6 +66,7 @@ int calibrate_from(DeviceToWrite asked, const Installation& installation) {
   } catch (const std::runtime_error& error) {
     throw PreparationError(asked.run.string() + ": " + error.what());
   }
+  base::remove_drafts_of(asked.out);
   base::write_whole_file(asked.out, device_file_text(device));
   read_device_file(asked.out);
   for (const auto& [model, precisions] : device.models)

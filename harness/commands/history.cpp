@@ -95,6 +95,7 @@ int export_to(const History& history, const Asked& asked) {
   if (asked.file == "-") return export_nights(history.between(asked.since), std::cout), int(base::kAllGood);
   std::ostringstream output;
   const size_t exported = export_nights(history.between(asked.since), output);
+  base::remove_drafts_of(asked.file);
   base::write_whole_file(asked.file, output.str());
   fmt::print("{} nights in {}\n", exported, asked.file.string());
   return base::kAllGood;

@@ -55,6 +55,14 @@ static std::string absolute_text(const fs::path& path) {
 json written_path(const void* path) { return absolute_text(*static_cast<const fs::path*>(path)); }
 void read_path(void* path, const json& value) { *static_cast<fs::path*>(path) = decode<std::string>(value); }
 
+bool holds_run(const fs::path& folder) {
+  const fs::path records = folder / "records.jsonl";
+  std::error_code none;
+  if (fs::exists(folder / "request.json", none) || !fs::is_regular_file(records, none))
+    return fs::exists(records, none);
+  return fs::file_size(records, none) > 0;
+}
+
 void write_request(const fs::path& run, const Request& request) {
   Request found_from_anywhere = request;
   if (const size_t colon = request.device.find(':'); request.device.ends_with(".yaml"))
@@ -65,9 +73,11 @@ void write_request(const fs::path& run, const Request& request) {
 
 Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
-  if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
+  if (!fs::exists(file) && holds_run(run))
     throw PreparationError(
         run.string() + ": a run of `feed` or `explain`, which can't be continued; start the command again");
+  if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
+    throw PreparationError(run.string() + ": nothing ran there yet; give the command that began it again");
   if (!fs::exists(file))
     throw PreparationError(
         fmt::format("{}: no such file; name the folder of a run with --resume or --only-failed, e.g. "

@@ -105,6 +105,10 @@ double repeat_limit_s(const Request& request);
 // Number of runs of a row.
 int64_t repeats_of(const Row& row, const Request& request);
 
+// Whether the folder holds a run: not if it ended, as by a kill, before its request was written. Then the
+// same command can be given again.
+bool holds_run(const fs::path& folder);
+
 // Paths become absolute.
 void write_request(const fs::path& run, const Request& request);
 // Throws PreparationError with the file, the problem and the next step.

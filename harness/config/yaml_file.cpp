@@ -7,12 +7,12 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "harness/base/comma_list.h"
+#include "harness/base/file.h"
 #include "harness/base/number.h"
 #include "harness/base/plain_text.h"
 #include "harness/config/nearest.h"
@@ -40,9 +40,7 @@ std::string read_text(const std::filesystem::path& file) {
   if (std::filesystem::file_size(file, error) > uintmax_t(size_limit) || error)
     throw ConfigError(origin, "too large for a configuration", "at most 1 MiB", "",
                       "split it into several files");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw ConfigError(origin, "cannot be read", "a readable file", "", "check its permissions");
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return base::read_file(file);  // whose error isn't one of the content
 }
 
 void check_lines(const Origin& whole, const std::string& text) {

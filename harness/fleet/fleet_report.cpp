@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/fleet/fleet_night.h"
@@ -51,7 +52,7 @@ std::vector<size_t> slowest_hosts(const FleetVerdict& verdict) {
 }
 
 json heat_map(const FleetNight& night, const FleetVerdict& verdict, const std::filesystem::path& project) {
-  json spec = base::require_json(read_text(project / "plots/fleet.vl.json"));
+  json spec = base::require_json(base::read_file(project / "plots/fleet.vl.json"));
   json values = json::array();
   for (const size_t host : slowest_hosts(verdict))
     for (const auto& [part, level] : verdict.levels[host])

@@ -54,7 +54,10 @@ void write_outputs(const Request& request, const RunResult& result, std::ostream
   for (const auto& [file, text_of] :
        {std::pair(request.junit, &junit_xml), std::pair(request.prometheus, &prometheus_text),
         std::pair(request.otlp, &otlp_json)})
-    if (!file.empty()) base::write_whole_file(file, text_of(result), /*durable=*/false);
+    if (!file.empty()) {
+      base::remove_drafts_of(file);
+      base::write_whole_file(file, text_of(result), /*durable=*/false);
+    }
   if (!request.github) return;
   console << github_annotations(result) << std::flush;
   append(variable("GITHUB_STEP_SUMMARY"), github_summary(result));

@@ -2,9 +2,9 @@
 #include "harness/own_job/probe_report.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
@@ -68,7 +68,7 @@ void take(ProbeRank& rank, const json& line) {
 }
 
 void read_lines(const fs::path& file, const std::function<void(const json&)>& take_line) {
-  std::ifstream input(file);
+  std::istringstream input(base::read_file(file));
   base::read_json_lines(input, file, std::cerr, "left out", [&](json line, int) { take_line(line); });
 }
 
@@ -103,7 +103,7 @@ ProbeReport read_probe(const fs::path& folder) {
     } else if (name.starts_with("worker-")) {
       read_lines(entry, [&](const json& line) { workers.add(line); });
     } else if (name.starts_with("files-")) {
-      std::ifstream input(entry);
+      std::istringstream input(base::read_file(entry));
       for (std::string file; std::getline(input, file);) files.insert(file);
     }
   }

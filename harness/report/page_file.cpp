@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "harness/base/child_process.h"
+#include "harness/base/file.h"
 #include "harness/base/json_text.h"
 #include "harness/report/table.h"
 
@@ -97,7 +98,7 @@ std::string figures_text(PageFile& page, const fs::path& plots) {
       {"specs", std::move(page.specs)}, {"data", std::move(page.data)}, {"images", std::move(page.images)}};
   if (!page.library.empty())
     for (const char* theme : {"light", "dark"})
-      figures[theme] = base::require_json(read_text(plots / (std::string(theme) + ".json")));
+      figures[theme] = base::require_json(base::read_file(plots / (std::string(theme) + ".json")));
   return figures.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -107,21 +108,11 @@ std::string licence_of_library(const fs::path& source_dir) {
   for (const auto& entry : fs::recursive_directory_iterator(source_dir / ".venv/lib", missing))
     if (entry.path().filename() == "LICENSE" &&
         entry.path().string().find("/vl_convert_python-") != std::string::npos)
-      return read_text(entry.path());
+      return base::read_file(entry.path());
   return "not found in .venv";
 }
 
 }  // namespace
-
-std::string read_text(const fs::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  std::ostringstream text;
-  text << input.rdbuf();
-  if (!input)
-    throw std::runtime_error(
-        fmt::format("{}: can't be read: {}; restore the file", file.string(), std::strerror(errno)));
-  return text.str();
-}
 
 json section(const std::string& title, json blocks, const std::string& prefix, const std::string& part) {
   std::string id = prefix + title;
@@ -148,9 +139,9 @@ std::string drawing_library(const fs::path& source_dir) {
 void write_page_file(const fs::path& file, PageFile page, const fs::path& source_dir) {
   const fs::path plots = source_dir / "plots";
   const std::string library = page.library.empty() ? "" : gzip_base64(page.library, Content::text);
-  write_text(file, filled(read_text(plots / "report.html"),
-                          {{"style", read_text(plots / "report.css")},
-                           {"script", read_text(plots / "report.js")},
+  write_text(file, filled(base::read_file(plots / "report.html"),
+                          {{"style", base::read_file(plots / "report.css")},
+                           {"script", base::read_file(plots / "report.js")},
                            {"licence", page.library.empty() ? "" : licence_of_library(source_dir)},
                            {"without_script", page.without_script},
                            {"page", json_for_html(page.page)},

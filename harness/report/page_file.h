@@ -30,9 +30,6 @@ std::string filled(const std::string& page_template, const std::map<std::string,
 // Vega, Vega-Lite and vega-embed as one script; empty if the renderer in source_dir/.venv is missing.
 std::string drawing_library(const std::filesystem::path& source_dir);
 
-// Throws std::runtime_error naming the file when it can't be read.
-std::string read_text(const std::filesystem::path& file);
-
 // The parts of a page, whose blocks plots/report.js lists. A grid or fold without lines adds nothing.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 nlohmann::json section(const std::string& title, nlohmann::json blocks, const std::string& prefix = "",

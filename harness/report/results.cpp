@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "harness/base/failure_text.h"
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/config/request.h"
@@ -34,7 +35,7 @@ json pictures(const fs::path& run_dir, const std::vector<std::string>& names, co
   json images = json::object();
   for (const std::string& name : names)
     if (const fs::path file = run_dir / "plots" / (name + suffix + ".svg"); fs::exists(file))
-      images[name] = base64(read_text(file));
+      images[name] = base64(base::read_file(file));
   return images;
 }
 
@@ -79,7 +80,7 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
     for (json& section : summary_sections(summary, names, prefix, summaries.size() > 1 ? key : ""))
       file.page["sections"].push_back(std::move(section));
   }
-  file.records = read_text(run_dir / "records.jsonl");
+  file.records = base::read_file(run_dir / "records.jsonl");
   json common = common_sections(records, left_out, file.records);
   if (const std::string command = command_of(run_dir, source_dir); !command.empty())
     for (json& section : common)

@@ -35,7 +35,7 @@ fs::path make_run_folder(const Installation& installation, const Request& reques
     for (int i = 2; !fs::create_directory(run, error) && !error && i < 1000; ++i)
       run = first.string() + fmt::format("-{}", i);
   }
-  if (fs::exists(run / "records.jsonl"))
+  if (holds_run(run))
     throw PreparationError(
         fmt::format("{} already holds a run: name another folder with --out", run.string()));
   fs::create_directories(run, error);
@@ -87,6 +87,7 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
   if (!rerun_) {
     folder_ = make_run_folder(installation_, request_);
     lock_.emplace(lock_run(folder_));
+    if (lock_->holds()) base::remove_drafts(folder_);  // of a program that was killed as it began
     if (!change) write_request(folder_, request_);
   }
   machine_ = describe_machine();

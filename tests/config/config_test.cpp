@@ -11,6 +11,7 @@
 
 #include "harness/config/nearest.h"
 #include "tests/support/article_rows.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace config_test {
@@ -154,7 +155,7 @@ TEST(Faults, UnreadableFile) {
   if (geteuid() == 0) GTEST_SKIP() << "the superuser reads everything";
   TemporaryFile file("rows: {a: {}}");
   fs::permissions(file.path(), fs::perms::none);
-  EXPECT_TRUE(contains(error_of(file.path()), "cannot be read"));
+  EXPECT_TRUE(contains(failure_of([&] { error_of(file.path()); }), "can't be read: Permission denied"));
 }
 
 TEST(Faults, HugeNestingEndsSoon) {

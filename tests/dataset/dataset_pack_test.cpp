@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "bench/dataset/commands.h"
 #include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
 #include "harness/base/interrupt.h"
@@ -96,6 +97,23 @@ TEST_F(Packing, HalfPackedLmdbIsDoneAgain) {
   folder.write("store/lmdb/data.mdb", "no finished record beside it");
   EXPECT_EQ(contents(pack_lmdb().location).size(), 6u);
   EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb.partial"));
+}
+
+TEST_F(Packing, IndexingTakesAwayWhatKilledProgramsLeftOfTheIndexAlone) {
+  const auto store = request.folder / request.dataset.fingerprint;
+  std::filesystem::create_directories(store / "raw.partial");
+  const std::vector<std::filesystem::path> drafts = {store / "index.tsv.10-0.partial",
+                                                     store / "validation-1.tsv.10-1.partial"},
+                                           others = {store / "raw.partial/pixels.10-0.partial",
+                                                     store / "notes.partial"};
+  for (const auto& files : {drafts, others})
+    for (const auto& file : files) std::ofstream(file) << "half";
+  testing::internal::CaptureStdout();
+  run_index(folder.path / "set", request.folder, false, {});
+  testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(std::filesystem::exists(store / "index.tsv"));
+  for (const auto& file : drafts) EXPECT_FALSE(std::filesystem::exists(file)) << file;
+  for (const auto& file : others) EXPECT_TRUE(std::filesystem::exists(file)) << file;
 }
 
 TEST_F(Packing, InterruptLeavesNothingThatCouldBeUsed) {

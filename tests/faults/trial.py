@@ -293,7 +293,7 @@ def inside(extra):
         result['records'], result['wrong'] = records(folder)
     if command.reads:
         result['changed'] = sorted(name for name, value in before.items() if digest(given).get(name) != value)
-    resumable = folder and any((folder / name).exists() for name in ('records.jsonl', 'request.json'))
+    resumable = folder and ((folder / 'request.json').exists() or text_of(folder / 'records.jsonl') != '')
     again_code, again_said = call(command, command.again if resumable else command.words, trial, extra)
     if again_code == 1 and resumable:  # rows that failed run again only if asked for
         again_code, again_said = call(command, ['--only-failed', str(folder)], trial, extra)
@@ -434,7 +434,11 @@ def names_the_fault(result, extra):
         if kind == 'tell':  # a pipe between two of the suite's processes: whoever reads it sees that nothing came
             words += ['the process that starts them ended']
         if kind in ('malloc', 'mmap'):
-            words += ['memory', 'bad_alloc'] + (['signal 11', 'signal 6'] if program == 'train_slice' else [])  # of a library
+            words += ['memory', 'bad_alloc']
+            if program == 'train_slice':  # what libraries make of it, oneDNN's last
+                words += ['signal 11', 'signal 6', 'could not create a primitive']
+        if program == 'train_slice' and what.startswith(('/sys/', '/proc/')):  # LibTorch counts cores, and can't do without
+            words += ['signal 11', 'signal 6']
         if program == 'train_slice' and command.deep:  # MPI and Gloo tell no errno: some end with their own words, some wait
             words += ['HUNG', 'MPI_']
     elif extra.get('target') == 'link':

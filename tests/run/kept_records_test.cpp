@@ -109,6 +109,20 @@ TEST_F(KeptRecords, ASecondInterruptEndsTheReport) {
   EXPECT_EQ(errors().find("Traceback"), std::string::npos) << errors();
 }
 
+TEST_F(KeptRecords, AFolderWhoseRunWasKilledAsItBeganIsTakenAgain) {
+  fs::create_directories(directory / "run");
+  std::ofstream(directory / "run/records.jsonl");
+  for (const char* name : {"request.json.12-0.partial", "mine.partial"})
+    std::ofstream(directory / "run" / name) << "{";
+  EXPECT_EQ(run({"--resume", directory / "run"}), 2);
+  EXPECT_NE(errors().find("nothing ran there yet"), std::string::npos) << errors();
+  ASSERT_EQ(run(smoke("0")), 0) << errors();
+  expect_good_records(1);
+  EXPECT_FALSE(fs::exists(directory / "run/request.json.12-0.partial"));
+  EXPECT_TRUE(fs::exists(directory / "run/mine.partial")) << "not of this program";
+  EXPECT_EQ(run(smoke("0")), 2) << "it holds a run now";
+}
+
 TEST_F(KeptRecords, NamedPipesAreNotWaitedFor) {
   ASSERT_EQ(run(smoke("0")), 0);
   const fs::path request = directory / "run/request.json", records = directory / "run/records.jsonl";

@@ -155,6 +155,32 @@ check "tests: nothing chosen is an error" not runs project/run_tests -R nothing
 check "the matrix keeps the build that has tests" runs project/run_matrix
 check "without a word" silent
 
+# --- ended at any moment ---
+gone() {  # PROCESS_GROUP, zombies apart
+  local _
+  for _ in {1..50}; do
+    if ps -e -o pgid=,stat= | awk -v group="$1" '$1 == group && $2 !~ /^Z/ { bad = 1 } END { exit bad }'; then return; fi
+    sleep 0.1
+  done
+  return 1
+}
+rm -rf project/.venv project/build
+for end in 'KILL 0.2' 'TERM 0.7' 'KILL 1.2' 'HUP 1.7' 'KILL 2.5' 'TERM 3.5' 'KILL 5'; do
+  read -r signal after_s <<<"$end"
+  setsid project/run_matrix >"$sandbox/output" 2>&1 </dev/null &
+  group=$!
+  sleep "$after_s"
+  kill "-$signal" -- "-$group" 2>/dev/null || true  # it may have ended
+  wait "$group" || true
+  check "ended by SIG$signal after $after_s s, nothing goes on" gone "$group"
+done
+check "the next call completes the set-up" runs project/run_matrix 'a  b'
+check "and runs" says '<a  b>'
+check "after a file reached the limit of its size" exits 2 \
+  bash -c 'rm -rf project/.venv project/build && ulimit -f 64 && exec project/run_matrix'
+check "the next call completes it, too" runs project/run_matrix 'c'
+check "and runs" says '<c>'
+
 # --- what changes under it ---
 mv project moved
 check "a moved checkout is built anew" runs moved/run_matrix moved
