@@ -141,7 +141,7 @@ def call(command, words, trial, extra, broken=False):
                 close_terminal(process, ours, to, stream, terminal)
             if broken and 'signal' in extra:
                 disturb(process, extra)
-            if broken and 'count' in extra:
+            if broken and 'watch' in extra:
                 watch(process, extra['alive'])
             code = process.wait(extra['limit'])
         except subprocess.TimeoutExpired:
@@ -281,7 +281,7 @@ def inside(extra):
     hit = text_of(trial / 'faults' / 'hit') or extra.get('hit', '')
     said = said.replace(str(trial), 'TRIAL')[-20000:]
     result = {'code': code, 'seconds': seconds, 'said': said, 'hit': hit, 'left': left_behind(trial),
-              'waiting': text_of(trial / 'waiting.txt')}
+              'waiting': text_of(trial / 'waiting.txt'), 'alive': extra['alive']}
     if 'memory' in extra.get('limits', {}):
         cgroup_of(trial).rmdir()
     for place in extra.get('disks', {}):  # the user makes room
@@ -307,7 +307,7 @@ def inside(extra):
                               if path.is_file() and path.relative_to(trial).parts[0] not in ('faults', 'tmp') and
                               path.name not in ('output.txt', 'again.txt', 'waiting.txt')})
     if extra.get('count'):
-        result |= {'counts': counts(trial / 'faults'), 'places': places(trial / 'faults'), 'alive': extra['alive']}
+        result |= {'counts': counts(trial / 'faults'), 'places': places(trial / 'faults')}
     json.dump(result, sys.stdout)
 
 
@@ -373,8 +373,8 @@ def verdict(result, reference, extra):
         wrong.append('neither its output nor a reason names what failed')
     # What could not be removed, or what a killed program left in memory, stays until a further run.
     alone = command.reads or command.words[0] == 'list'  # then every undisturbed call prints the same
-    if alone and not isinstance(code, str) and code == reference['code'] and not names_the_fault(result, extra) and \
-            said != reference['said']:
+    if alone and 'terminal_s' not in extra and not isinstance(code, str) and code == reference['code'] and \
+            not names_the_fault(result, extra) and said != reference['said']:
         wrong.append('it says something else than undisturbed, and not why: ' + first_difference(said, reference['said']))
     kept = killed or extra.get('plan', '').split(' ')[1:2] == ['unlink'] or \
         'training-matrix' in str(result['hit']) or 'RLIMIT_NOFILE' in extra.get('limits', {})
@@ -434,9 +434,11 @@ def names_the_fault(result, extra):
         if kind == 'tell':  # a pipe between two of the suite's processes: whoever reads it sees that nothing came
             words += ['the process that starts them ended']
         if kind in ('malloc', 'mmap'):
-            words += ['memory', 'bad_alloc']
+            words += ['memory', 'bad_alloc', 'an allocation failed']
             if program == 'train_slice':  # what libraries make of it, oneDNN's last
                 words += ['signal 11', 'signal 6', 'could not create a primitive']
+        if kind == 'connect':
+            words.append('Failed to connect')  # libcurl's words
         if program == 'train_slice' and what.startswith(('/sys/', '/proc/')):  # LibTorch counts cores, and can't do without
             words += ['signal 11', 'signal 6']
         if program == 'train_slice' and command.deep:  # MPI and Gloo tell no errno: some end with their own words, some wait
@@ -444,8 +446,9 @@ def names_the_fault(result, extra):
     elif extra.get('target') == 'link':
         words = ['HUNG', 'remote daemon', 'link']
     elif 'signal' in extra:
-        words = [f'signal {int(getattr(signal, extra["signal"]))}', 'interrupted', 'HUNG', extra['target']]
-        words += ['remote daemon'] if extra['target'] == 'orted' else []
+        number = int(getattr(signal, extra['signal']))
+        words = [f'signal {number}', f'exit code {128 + number}', 'interrupted', 'HUNG', extra['target']]
+        words += {'orted': ['remote daemon'], 'nginx': ['object store']}.get(extra['target'], [])
     elif 'limits' in extra:
         words = ['Too many open files', 'File too large', 'ulimit', 'OUT_OF_MEMORY', 'memory', 'bad_alloc', 'signal 9']
     else:
