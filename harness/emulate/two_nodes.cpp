@@ -22,6 +22,11 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
+// It tells nothing of what the machine can do.
+struct Disturbed : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
 // Size in bytes of the token bucket of a shaped link. It must hold several of the kernel's largest segments
 // (64 KB), which would otherwise be split into packets, and what a fast link sends within a timer's few
 // milliseconds.
@@ -103,6 +108,11 @@ void TwoNodes::hold(int node) {
   char echo = 0;
   const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
   ::close(from_holder[0]);
+  siginfo_t end{};
+  if (!lives && ::waitid(P_PID, id_t(holders_[size_t(node)].pid), &end, WEXITED | WNOWAIT) == 0 &&
+      end.si_code != CLD_EXITED)
+    throw Disturbed(fmt::format("the process that makes a node's network namespace {}",
+                                base::ended_in_words(128 + end.si_status)));
   if (!lives)
     throw std::runtime_error(
         user_namespace_
@@ -128,6 +138,9 @@ void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
   inside.arguments.insert(inside.arguments.end(), command.begin(), command.end());
   inside.errors_to_output = true;
   const base::Finished finished = base::run_to_end(inside);
+  if (finished.exit_code > 128)
+    throw Disturbed(
+        fmt::format("`{}` {}", fmt::join(command, " "), base::ended_in_words(finished.exit_code)));
   if (finished.exit_code != 0)
     throw std::runtime_error(
         fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
@@ -168,6 +181,8 @@ void TwoNodes::remove() {
 static std::string why_not_made(double rate_mbit, double latency_ms) try {
   TwoNodes(rate_mbit, latency_ms);
   return "";
+} catch (const Disturbed&) {
+  throw;
 } catch (const std::exception& error) {
   return error.what();
 }

@@ -40,7 +40,8 @@ class TwoNodes {
   std::array<Holder, 2> holders_;
 };
 
-// Why two nodes can't be made on this machine; empty when they can. Tried at the first call.
+// Why two nodes can't be made on this machine; empty when they can. Tried at the first call; throws
+// std::runtime_error where a signal ended the trial, which tells nothing of the machine.
 const std::string& why_no_two_nodes();
 // The same for a link with latency, which needs the kernel's netem.
 const std::string& why_no_latency();
