@@ -36,6 +36,15 @@ static std::string burst(double rate_mbit) {
 }
 constexpr const char* kLatency = "50ms";
 
+// If the process has ended or, without WNOHANG, when it has.
+static void throw_if_disturbed(pid_t holder, int no_wait) {
+  siginfo_t end{};
+  if (::waitid(P_PID, id_t(holder), &end, WEXITED | WNOWAIT | no_wait) == 0 && end.si_pid == holder &&
+      end.si_code != CLD_EXITED)
+    throw Disturbed(fmt::format("the process that holds a node's network namespace {}",
+                                base::ended_in_words(128 + end.si_status)));
+}
+
 TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::geteuid() != 0) {
   try {
     for (int node : {0, 1}) hold(node);
@@ -108,11 +117,7 @@ void TwoNodes::hold(int node) {
   char echo = 0;
   const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
   ::close(from_holder[0]);
-  siginfo_t end{};
-  if (!lives && ::waitid(P_PID, id_t(holders_[size_t(node)].pid), &end, WEXITED | WNOWAIT) == 0 &&
-      end.si_code != CLD_EXITED)
-    throw Disturbed(fmt::format("the process that makes a node's network namespace {}",
-                                base::ended_in_words(128 + end.si_status)));
+  if (!lives) throw_if_disturbed(holders_[size_t(node)].pid, 0);
   if (!lives)
     throw std::runtime_error(
         user_namespace_
@@ -141,6 +146,8 @@ void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
   if (finished.exit_code > 128)
     throw Disturbed(
         fmt::format("`{}` {}", fmt::join(command, " "), base::ended_in_words(finished.exit_code)));
+  for (const Holder& holder : holders_)
+    if (finished.exit_code != 0 && holder.pid != 0) throw_if_disturbed(holder.pid, WNOHANG);
   if (finished.exit_code != 0)
     throw std::runtime_error(
         fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",

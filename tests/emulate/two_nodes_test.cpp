@@ -5,12 +5,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "bench/train/link/interface.h"
 #include "harness/base/child_process.h"
 #include "harness/config/emulated_nodes.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace harness::two_nodes_test {
 
@@ -41,6 +45,20 @@ TEST_F(TwoNodesTest, HaveHostNamesAndALinkOfTheirOwn) {
   EXPECT_STRNE(host, "node0") << "this process stays where it is";
   const TwoNodes others(0);  // no clash of names or addresses
   EXPECT_EQ(output_in(others, 0, "cat /proc/sys/kernel/hostname"), "node0\n");
+}
+
+// Else a row would be skipped, for want of a capability that the machine has.
+TEST_F(TwoNodesTest, ASignalIsTold) {
+  const std::string path = ::getenv("PATH");
+  for (const char* program : {"unshare", "ip"}) {
+    const TemporaryFolder folder;
+    const fs::path fake = folder.path() / program;
+    std::ofstream(fake) << "#!/bin/sh\nkill -TERM $$\n";
+    fs::permissions(fake, fs::perms::owner_all);
+    ::setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
+    EXPECT_SAYS(failure_of([] { TwoNodes(200, 0); }), "was ended by signal 15");
+    ::setenv("PATH", path.c_str(), 1);
+  }
 }
 
 TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {
