@@ -87,7 +87,8 @@ bool Execution::prepare_plan(const std::function<void(Selection&)>& change) {
   if (!rerun_) {
     folder_ = make_run_folder(installation_, request_);
     lock_.emplace(lock_run(folder_));
-    if (lock_->holds()) base::remove_drafts(folder_);  // of a program that was killed as it began
+    // Of a program that was killed as it began; the folder may be a user's, and hold anything.
+    if (lock_->holds()) base::remove_drafts(folder_, /*below=*/false);
     if (!change) write_request(folder_, request_);
   }
   machine_ = describe_machine();
