@@ -144,7 +144,7 @@ TEST_F(Feed, BadInputIsRefusedWithTheReason) {
   expect_refused(with({"--devices", "4", "--dry-run"}), "feed, which chooses its own runs");
   const fs::path earlier = directory / "earlier";
   fs::create_directory(earlier);
-  std::ofstream(earlier / "records.jsonl") << "";
+  std::ofstream(earlier / "records.jsonl") << "{}\n";
   EXPECT_EQ(run({"--resume", earlier}), 2);
   EXPECT_TRUE(says("a run of `feed` or `explain`, which can't be continued")) << errors();
   expect_refused(with({"--devices", "4", "--set", "time_scale=2"}), "feed chooses this field itself");
