@@ -174,6 +174,13 @@ bool program_exists(const std::string& name) {
   return false;
 }
 
+std::optional<int> exit_code_of_child(pid_t pid, bool wait) {
+  siginfo_t end{};
+  if (::waitid(P_PID, id_t(pid), &end, WEXITED | WNOWAIT | (wait ? 0 : WNOHANG)) != 0 || end.si_pid != pid)
+    return std::nullopt;
+  return end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
+}
+
 std::string ended_in_words(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 ? fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal))

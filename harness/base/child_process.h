@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct Finished {
   int exit_code = 0;  // 128 + signal number when a signal ended it
   std::string output;
 };
+// The exit code of a child that has ended, which can still be waited for; empty if it runs. `wait`: until it
+// ends.
+std::optional<int> exit_code_of_child(pid_t pid, bool wait);
 std::string ended_in_words(int exit_code);  // `was ended by signal 9 (Killed)`, or `ended with exit code 3`
 // Waits until the command ends and returns its stdout; stderr is inherited. Throws std::runtime_error where
 // it can't be started or read. Sends SIGTERM after `interrupts_to_end` interrupts (interrupt.h): a program

@@ -22,10 +22,24 @@ namespace harness {
 
 namespace fs = std::filesystem;
 
+namespace {
+
 // It tells nothing of what the machine can do.
 struct Disturbed : std::runtime_error {
   using runtime_error::runtime_error;
 };
+
+void require_undisturbed(const std::string& what, int exit_code) {
+  if (exit_code > 128) throw Disturbed(fmt::format("{} {}", what, base::ended_in_words(exit_code)));
+}
+
+// `wait`: until it has ended.
+void require_undisturbed_holder(pid_t holder, bool wait) {
+  require_undisturbed("the process that holds a node's network namespace",
+                      base::exit_code_of_child(holder, wait).value_or(0));
+}
+
+}  // namespace
 
 // Size in bytes of the token bucket of a shaped link. It must hold several of the kernel's largest segments
 // (64 KB), which would otherwise be split into packets, and what a fast link sends within a timer's few
@@ -35,15 +49,6 @@ static std::string burst(double rate_mbit) {
   return fmt::format("{:.0f}", std::max(kLeast_bytes, kBytesPerMbit * rate_mbit));
 }
 constexpr const char* kLatency = "50ms";
-
-// If the process has ended or, without WNOHANG, when it has.
-static void throw_if_disturbed(pid_t holder, int no_wait) {
-  siginfo_t end{};
-  if (::waitid(P_PID, id_t(holder), &end, WEXITED | WNOWAIT | no_wait) == 0 && end.si_pid == holder &&
-      end.si_code != CLD_EXITED)
-    throw Disturbed(fmt::format("the process that holds a node's network namespace {}",
-                                base::ended_in_words(128 + end.si_status)));
-}
 
 TwoNodes::TwoNodes(double rate_mbit, double latency_ms) : user_namespace_(::geteuid() != 0) {
   try {
@@ -117,14 +122,14 @@ void TwoNodes::hold(int node) {
   char echo = 0;
   const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
   ::close(from_holder[0]);
-  if (!lives) throw_if_disturbed(holders_[size_t(node)].pid, 0);
-  if (!lives)
-    throw std::runtime_error(
-        user_namespace_
-            ? "network namespaces can't be made: this system allows them only to root (see "
-              "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
-            : "network namespaces can't be made: the capability CAP_SYS_ADMIN is missing (a container "
-              "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
+  if (lives) return;
+  require_undisturbed_holder(holders_[size_t(node)].pid, /*wait=*/true);
+  throw std::runtime_error(
+      user_namespace_
+          ? "network namespaces can't be made: this system allows them only to root (see "
+            "kernel.unprivileged_userns_clone and user.max_net_namespaces)"
+          : "network namespaces can't be made: the capability CAP_SYS_ADMIN is missing (a container "
+            "needs --privileged, or --cap-add SYS_ADMIN --cap-add NET_ADMIN)");
 }
 
 std::vector<std::string> TwoNodes::cross(int node) const {
@@ -143,15 +148,13 @@ void TwoNodes::run_in(int node, const std::vector<std::string>& command) const {
   inside.arguments.insert(inside.arguments.end(), command.begin(), command.end());
   inside.errors_to_output = true;
   const base::Finished finished = base::run_to_end(inside);
-  if (finished.exit_code > 128)
-    throw Disturbed(
-        fmt::format("`{}` {}", fmt::join(command, " "), base::ended_in_words(finished.exit_code)));
+  if (finished.exit_code == 0) return;
+  require_undisturbed(fmt::format("`{}`", fmt::join(command, " ")), finished.exit_code);
   for (const Holder& holder : holders_)
-    if (finished.exit_code != 0 && holder.pid != 0) throw_if_disturbed(holder.pid, WNOHANG);
-  if (finished.exit_code != 0)
-    throw std::runtime_error(
-        fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
-                    fmt::join(command, " "), finished.output.substr(0, finished.output.find('\n'))));
+    if (holder.pid != 0) require_undisturbed_holder(holder.pid, /*wait=*/false);
+  throw std::runtime_error(fmt::format("a link between two network namespaces can't be made: `{}` failed: {}",
+                                       fmt::join(command, " "),
+                                       finished.output.substr(0, finished.output.find('\n'))));
 }
 
 // Pids of all processes in the two network namespaces.

@@ -123,9 +123,7 @@ void ExternalProgram::throw_protocol() const {
 }
 
 void ExternalProgram::throw_ended() const {
-  siginfo_t end{};
-  ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT);
-  const int code = end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
+  const int code = base::exit_code_of_child(pid_, /*wait=*/true).value_or(0);
   throw std::runtime_error(
       fmt::format("{} {} after {} batches; next: the row's rank-{}.stderr has its last words", who(),
                   base::ended_in_words(code), batches_, options_.rank));
