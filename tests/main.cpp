@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "harness/base/program_start.h"
+
 #ifdef NEEDS_GPU
 #include "bench/registry/registry.h"
 
@@ -37,6 +39,7 @@ static std::string tests_of(std::string_view file) {
 }
 
 int main(int argc, char** argv) {
+  base::start_program();  // as the programs whose code is tested: a write to a child that has died is an error
   if (const std::string why = why_not(); !why.empty()) {
     std::cout << "skipped: " << why << '\n';
     return 77;
