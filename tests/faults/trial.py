@@ -53,8 +53,12 @@ def plain(name):
     return re.sub(r'(?<=[-.])[A-Za-z0-9]{6}$', 'XXXXXX', re.sub(r'\d+', 'N', str(name)))
 
 
-def left_behind(trial):
-    """Processes, mounts, shared memory, temporary files, network interfaces and locks."""
+def mounts():
+    return [line.split()[1] for line in text_of('/proc/self/mounts').splitlines()]
+
+
+def left_behind(trial, there):
+    """Processes, mounts but those that were there before, shared memory, temporary files, network interfaces and locks."""
     for _ in range(100):
         reap()
         if not processes():
@@ -62,14 +66,13 @@ def left_behind(trial):
         time.sleep(0.1)
     left = [f'process {line[:200]}' for _, line in processes()]
     send([pid for pid, _ in processes()], signal.SIGKILL)
-    mounts = [line.split()[1] for line in text_of('/proc/self/mounts').splitlines()]
-    own = [str(trial / place) for place in ('run', 'results', 'tmp', 'data')]  # folders of limited size
-    left += [f'mount {place}' for place in mounts if place not in own]
+    left += [f'mount {place}' for place in mounts() if place not in there]
     for place in ('/dev/shm', trial / 'tmp'):
         for folder, folders, files in os.walk(place):
             left += [f'file {os.path.join(folder, name)}' for name in files]
             left += [f'folder {os.path.join(folder, name)}' for name in folders]
-    left += [f'interface {line.split(":")[0].strip()}' for line in text_of('/proc/net/dev').splitlines()[2:]]
+    interfaces = [line.split(':')[0].strip() for line in text_of('/proc/net/dev').splitlines()[2:]]
+    left += [f'interface {name}' for name in interfaces if name != 'lo']
     return sorted({plain(entry.replace(str(trial), 'T')) for entry in left})
 
 
@@ -267,6 +270,7 @@ def inside(extra):
     for place, size in extra.get('disks', {}).items():
         (trial / place).mkdir(exist_ok=True)
         subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', trial / place], check=True)
+    there = mounts()  # those of limited size, and what other programs of the machine have mounted
     given = trial / 'given'
     before = digest(given) if given.exists() else {}
     (trial / 'faults').mkdir()
@@ -278,7 +282,7 @@ def inside(extra):
     seconds = time.monotonic() - started
     hit = text_of(trial / 'faults' / 'hit') or extra.get('hit', '')
     said = said.replace(str(trial), 'TRIAL')[-20000:]
-    result = {'code': code, 'seconds': seconds, 'said': said, 'hit': hit, 'left': left_behind(trial),
+    result = {'code': code, 'seconds': seconds, 'said': said, 'hit': hit, 'left': left_behind(trial, there),
               'waiting': text_of(trial / 'waiting.txt'), 'alive': extra['alive']}
     if 'memory' in extra.get('limits', {}):
         cgroup_of(trial).rmdir()
@@ -298,7 +302,7 @@ def inside(extra):
     if folder and (code != 0 or result['left']):  # a further run takes away what a killed one left in memory
         fresh = [word.replace('{T}/run', '{T}/fresh') for word in command.words]
         result['fresh_code'] = call(command, fresh, trial, extra)[0]
-    result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': left_behind(trial)}
+    result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': left_behind(trial, there)}
     if folder:
         result['again_records'], result['again_wrong'] = records(folder)
     result['files'] = sorted({plain(path.relative_to(trial)) for path in trial.rglob('*')
