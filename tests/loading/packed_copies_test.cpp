@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -144,6 +145,38 @@ TEST_P(Copies, SayWhatIsMissing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Copies, testing::Values("arrow", "hdf5", "lmdb", "parquet", "tfrecord"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class LmdbCopies : public Copies {};
+
+TEST_P(LmdbCopies, ADamagedPageCostsItsOwnRecordsAlone) {
+  constexpr int kMany = 400;  // a leaf holds about 140 of them
+  dataset_ = small_dataset(folder_.path() / "many", kMany);
+  const auto location = pack(kMany).location;
+  Bytes pages = read_bytes(file(location));
+  constexpr size_t kPageBytes = 4096, kFlagsAt = 10, kLeaf = 2;  // struct MDB_page of mdb.c
+  std::vector<size_t> leaves;
+  for (uint64_t page = 2, number; page < pages.size() / kPageBytes; ++page) {
+    std::memcpy(&number, &pages[page * kPageBytes], sizeof number);
+    if (number == page && pages[page * kPageBytes + kFlagsAt] == kLeaf) leaves.push_back(page * kPageBytes);
+  }
+  ASSERT_GT(leaves.size(), 2u);
+  pages[leaves[leaves.size() / 2] + kFlagsAt] = 0;
+  write_bytes(file(location), pages);
+  const auto storage = open(location);
+  const auto reader = storage->reader();
+  int refused = 0;
+  for (int64_t record = 0; record < kMany; ++record) try {
+      expect_record(reader->read(record), record);
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("MDB_CORRUPTED"), std::string::npos) << error.what();
+      ++refused;
+    }
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, kMany / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, LmdbCopies, testing::Values("lmdb"),
                          [](const auto& info) { return std::string(info.param); });
 
 class ArrowCopies : public Copies {};

@@ -63,6 +63,11 @@ class Lmdb : public DatasetStorage {
       const uint64_t big_endian = __builtin_bswap64(static_cast<uint64_t>(record));
       MDB_val key{sizeof big_endian, const_cast<uint64_t*>(&big_endian)}, value{};
       const int code = mdb_get(transaction_, table_, &key, &value);
+      if (code != MDB_SUCCESS) {
+        // After a damaged page a transaction refuses every other record, too.
+        mdb_txn_reset(transaction_);
+        lmdb_.check(mdb_txn_renew(transaction_), "can't be read");
+      }
       if (code != MDB_SUCCESS || value.mv_size < kLabelBytes)
         throw std::runtime_error(fmt::format("record {} of {}: {}", record, lmdb_.file().string(),
                                              code ? mdb_strerror(code) : "too short to hold a label"));
