@@ -39,7 +39,7 @@ static std::string tests_of(std::string_view file) {
 }
 
 int main(int argc, char** argv) {
-  base::start_program();  // as the programs whose code is tested: a write to a child that has died is an error
+  base::start_program();  // as in the programs: a write to a child that has died is an error
   if (const std::string why = why_not(); !why.empty()) {
     std::cout << "skipped: " << why << '\n';
     return 77;
