@@ -247,18 +247,28 @@ for part in machine venv; do touch "$sandbox/bundling/scripts/$part.sh"; done
 echo 'cuda_wanted() { return 1; }' >"$sandbox/bundling/scripts/cuda.sh"
 printf '#!/bin/sh\n' >"$sandbox/bundling/scripts/setup"
 chmod +x "$sandbox/bundling/scripts/setup"
-tool git 'echo abc'
-for name in objdump readelf; do tool "$name" true; done
-tool cmake 'for word; do [ "$last" = --prefix ] && mkdir -p "$word/bin" "$word/lib" && touch "$word/bin/a" "$word/lib/b"; last=$word; done; true'
+bundling_tools() {
+  tool git 'echo abc'
+  for name in objdump readelf; do tool "$name" true; done
+  tool cmake 'for word; do [ "$last" = --prefix ] && mkdir -p "$word/bin" "$word/lib" && touch "$word/bin/a" "$word/lib/b"; last=$word; done; true'
+  tool xz cat
+}
 mkdir -p "$sandbox/bundling/build/bundle" "$sandbox/torch"
 echo "TORCH_CPU_LIBRARY:FILEPATH=$sandbox/torch/libtorch_cpu.so" >"$sandbox/bundling/build/bundle/CMakeCache.txt"
 touch "$sandbox/torch/libtorch_cpu.so"
-tool xz 'kill -INT 0; sleep 5'
-check "an interrupted bundle fails" not runs setsid env PATH="$sandbox/tools:$PATH" "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
-check "and leaves no archive" test -z "$(ls -A "$sandbox/bundled")"
-tool xz cat
-check "another try succeeds" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
-check "and leaves the archive alone" test "$(ls -A "$sandbox/bundled")" = "run_matrix-abc-$(uname -m).tar.xz"
+for ended in git cmake objdump readelf xz; do
+  for signal in INT TERM KILL; do
+    bundling_tools
+    tool "$ended" "kill -$signal 0; sleep 5"
+    check "no bundle is made that SIG$signal ends at $ended" not runs setsid env PATH="$sandbox/tools:$PATH" "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
+    check "and there is no archive" test -z "$(ls "$sandbox/bundled")"
+    bundling_tools
+    check "another try succeeds" runs with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
+    check "and leaves the archive alone" test "$(ls -A "$sandbox/bundled" "$sandbox/bundling/build/bundle" | sed '/:$/d;/^$/d')" = \
+      "run_matrix-abc-$(uname -m).tar.xz"$'\n'CMakeCache.txt
+    rm -f "$sandbox"/bundled/*
+  done
+done
 needs() { tool readelf "case \$2 in */bin/*) echo ' (NEEDED) Shared library: [$1]' ;; esac"; }  # LIBRARY: all programs
 needs libnvjpeg.so.13
 check "a bundle whose programs lack a library fails" exits 2 with_tools "$sandbox/bundling/scripts/bundle" "$sandbox/bundled"
