@@ -143,14 +143,14 @@ static int is_it(enum Kind kind, const char* what, int fd) {
     errno = before;
     return 0;
   }
-  if (!what && fd >= 0) {
+  if (fd >= 0 && (!what || *what != '/')) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     const long bytes = syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof name - 1);
     name[bytes > 0 ? bytes : 0] = 0;
-    what = name;
   }
-  const int bytes = snprintf(text, sizeof text, "%s %d %s\n", program, owner, what ? what : "");
+  const int bytes = snprintf(text, sizeof text, "%s %d %s%s%s\n", program, owner, name, *name && what ? "/" : "",
+                             what ? what : "");
   syscall(SYS_write, hit, text, bytes < (int)sizeof text ? bytes : (int)sizeof text - 1);
   syscall(SYS_close, hit);
   if (how == KILL) syscall(SYS_kill, owner, SIGKILL);
@@ -238,7 +238,7 @@ OPEN_AS(open64)
   int name(int at, const char* path, int flags, ...) { \
     REAL(name); \
     MODE(flags) \
-    return is_it(OPEN, path, -1) ? -1 : real(at, path, flags, mode); \
+    return is_it(OPEN, path, at) ? -1 : real(at, path, flags, mode); \
   }
 OPENAT_AS(openat)
 OPENAT_AS(openat64)
@@ -248,7 +248,7 @@ int mkdir(const char* path, mode_t mode) { REAL(mkdir); return is_it(MKDIR, path
 int unlink(const char* path) { REAL(unlink); return is_it(UNLINK, path, -1) ? -1 : real(path); }
 int unlinkat(int at, const char* path, int flags) {
   REAL(unlinkat);
-  return is_it(UNLINK, path, -1) ? -1 : real(at, path, flags);
+  return is_it(UNLINK, path, at) ? -1 : real(at, path, flags);
 }
 int remove(const char* path) { REAL(remove); return is_it(UNLINK, path, -1) ? -1 : real(path); }
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) {
