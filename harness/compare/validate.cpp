@@ -18,25 +18,14 @@
 namespace harness {
 namespace {
 
-struct Part {
-  const char* name;
-  std::vector<const char*> phases;
-};
-
-const std::vector<Part>& parts() {
-  static const std::vector<Part> list = {
-      {"loading", {"load"}}, {"copying", {"h2d"}}, {"computing", {"forward", "loss", "backward", "step"}}};
-  return list;
-}
-
 // Median over the batches of the time that each rank spent in some phases.
-std::vector<double> by_rank(const Record& record, const std::vector<const char*>& phases) {
+std::vector<double> by_rank(const Record& record, const std::vector<std::string>& phases) {
   const Samples& samples = record.samples_ms;
   std::vector<double> medians;
   if (samples.empty()) return medians;
   for (size_t rank = 0; rank < samples.begin()->second.size(); ++rank) {
     std::vector<double> batches(samples.begin()->second[rank].size(), 0.0);
-    for (const char* phase : phases)
+    for (const std::string& phase : phases)
       if (const auto found = samples.find(phase); found != samples.end())
         for (size_t i = 0; i < batches.size(); ++i) batches[i] += found->second[rank][i];
     medians.push_back(median(batches));
@@ -54,9 +43,9 @@ RecordList runs_of_row(const Records& records, const Record& like) {
 }
 
 // Median over the repeats of each rank's time.
-std::vector<double> typical_by_rank(const RecordList& runs, const Part& part) {
+std::vector<double> typical_by_rank(const RecordList& runs, StepPart part) {
   std::vector<std::vector<double>> repeats;
-  for (const Record* run : runs) repeats.push_back(by_rank(*run, part.phases));
+  for (const Record* run : runs) repeats.push_back(by_rank(*run, phases_of(part)));
   std::vector<double> typical;
   for (size_t rank = 0; !repeats.empty() && rank < repeats.front().size(); ++rank) {
     std::vector<double> values;
@@ -77,8 +66,8 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
   const Record& record = *runs.front();
   const std::string row = record.row;
   double step = 0;
-  for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase.c_str()}));
-  for (const Part& part : parts()) {
+  for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase}));
+  for (const StepPart part : {StepPart::loading, StepPart::copying, StepPart::computing}) {
     std::vector<double> good;
     for (const auto& reference : references)
       for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(ms);
@@ -92,7 +81,9 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
     if (centre < kSmallPart * step || centre <= 0) continue;
     const std::vector<double> here = typical_by_rank(runs, part);
     for (size_t rank = 0; rank < here.size(); ++rank) {
-      RankCheck check{row, part.name, int64_t(rank), node_of(record, rank), here[rank], centre};
+      RankCheck check{row,           std::string(kStepPartNames[size_t(part)]),
+                      int64_t(rank), node_of(record, rank),
+                      here[rank],    centre};
       check.lowest_ms = *std::ranges::min_element(good);
       check.highest_ms = *std::ranges::max_element(good);
       check.limit = std::max(kFloor, kSpreads * robust_deviation(good) / centre);

@@ -24,4 +24,29 @@ inline constexpr std::array<std::string_view, 12> kPhaseNames = {"load",    "h2d
                                                                  "forward", "gather", "loss",    "backward",
                                                                  "reduce",  "sync",   "step",    "other"};
 
+// What the time of a phase tells about. In a phase of the link, a rank also waits for other ranks.
+enum class StepPart { loading, copying, link, computing, other };
+
+inline constexpr std::array<std::string_view, 5> kStepPartNames = {"loading", "copying", "link", "computing",
+                                                                   "other"};
+
+constexpr StepPart part_of(Phase phase) {
+  switch (phase) {
+    case Phase::load:
+      return StepPart::loading;
+    case Phase::h2d:
+    case Phase::scatter:
+    case Phase::gather:
+      return StepPart::copying;
+    case Phase::broadcast:
+    case Phase::reduce:
+    case Phase::sync:
+      return StepPart::link;
+    case Phase::other:
+      return StepPart::other;
+    default:
+      return StepPart::computing;
+  }
+}
+
 }  // namespace harness

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "harness/contract/phases.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/fleet/fleet_night.h"
 #include "harness/report/metrics.h"
@@ -18,19 +19,20 @@ namespace {
 constexpr const char* kWhole = "whole";
 
 // What a figure tells about; the seconds of a row tell about all of it.
-const std::string& part_of(const FleetSeries& series) {
-  static const std::map<std::string, std::string> of_phases = {
-      {"load", "loading"},       {"h2d", "copying"},    {"scatter", "copying"}, {"gather", "copying"},
-      {"broadcast", "link"},     {"reduce", "link"},    {"sync", "link"},       {"forward", "computing"},
-      {"backward", "computing"}, {"loss", "computing"}, {"step", "computing"}};
-  static const std::map<std::string, std::string> of_canaries = {{"gemm_ms", "computing"},
-                                                                 {"memcpy_ms", "copying"},
-                                                                 {"decode_ms", "loading"},
-                                                                 {"all_reduce_ms", "link"}};
-  static const std::string whole = kWhole, other = "other";
-  const auto& known = series.kind == "canary" ? of_canaries : of_phases;
-  const auto found = known.find(series.kind == "canary" ? series.row : series.name);
-  return found != known.end() ? found->second : series.kind == "metric" ? whole : other;
+std::string part_of(const FleetSeries& series) {
+  static const std::map<std::string, StepPart> of_canaries = {{"gemm_ms", StepPart::computing},
+                                                              {"memcpy_ms", StepPart::copying},
+                                                              {"decode_ms", StepPart::loading},
+                                                              {"all_reduce_ms", StepPart::link}};
+  if (series.kind == "metric") return kWhole;
+  StepPart part = StepPart::other;
+  const auto phase = std::ranges::find(kPhaseNames, series.name);
+  if (const auto canary = of_canaries.find(series.row);
+      series.kind == "canary" && canary != of_canaries.end())
+    part = canary->second;
+  else if (phase != kPhaseNames.end())
+    part = harness::part_of(Phase(phase - kPhaseNames.begin()));
+  return std::string(kStepPartNames[size_t(part)]);
 }
 
 // Of the metrics only seconds count: the others follow from them and from the phases.

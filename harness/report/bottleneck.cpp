@@ -39,11 +39,11 @@ Times times_of(const Record& record, const RunStatistics& run) {
   };
   for (const PhaseStatistics& phase : run.phases) times.step += ms({phase.name});
   times.load = ms({"load"});
-  times.copy = ms({"h2d", "scatter", "gather"});
+  times.copy = ms(phases_of(StepPart::copying));
   times.other = ms({"other"});
-  const double computing = ms({"forward", "loss", "backward", "step"});
+  const double computing = ms(phases_of(StepPart::computing));
   const auto communication = communication_of(record);
-  const double copies = ms({"broadcast", "reduce", "sync"});
+  const double copies = ms(phases_of(StepPart::link));
   // SyncBN's waits are part of forward and backward, but count as communication.
   const double waits = communication ? std::clamp(communication->exposed_ms - copies, 0.0, computing) : 0;
   times.communication = copies + waits;
@@ -54,16 +54,16 @@ Times times_of(const Record& record, const RunStatistics& run) {
   if (record.communication) times.all_reduce_alone = positive(record.communication->ceiling_ms);
   times.read_share = std::clamp(ceilings.read_share.value_or(0), 0.0, 1.0);
   if (on_device) return times;  // it shares no cores with the loader
-  const auto alone_ms = [&](const std::vector<const char*>& phases) {
+  const auto alone_ms = [&](StepPart part) {
     double sum = 0;
-    for (const char* phase : phases)
+    for (const std::string& phase : phases_of(part))
       if (const auto found = ceilings.compute.find(phase); found != ceilings.compute.end())
         sum += found->second;
     return sum;
   };
-  times.copy_alone = alone_ms({"h2d", "scatter", "gather"});
-  times.communication_alone = alone_ms({"broadcast", "reduce", "sync"});
-  if (const double alone = alone_ms({"forward", "loss", "backward", "step"}); alone > 0)
+  times.copy_alone = alone_ms(StepPart::copying);
+  times.communication_alone = alone_ms(StepPart::link);
+  if (const double alone = alone_ms(StepPart::computing); alone > 0)
     times.contention = std::clamp(computing - alone, 0.0, times.compute);
   return times;
 }

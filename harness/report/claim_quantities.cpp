@@ -50,7 +50,7 @@ Value loading_share(const Record& record, const RunStatistics& run, const Quanti
 // no gaps, and its batches differ by their waits alone. Mean over ranks.
 Value kernel_share(const Record& record, const RunStatistics& run, const QuantityOf& of) {
   if (on_emulated_device(record)) {
-    const Value ms = device_ms(record, {"forward", "loss", "backward", "step"});
+    const Value ms = device_ms(record, phases_of(StepPart::computing));
     return ms && run.mean_ms > 0 ? Value(*ms / run.mean_ms) : std::nullopt;
   }
   double sum = 0;

@@ -47,6 +47,13 @@ using nlohmann::json;
 
 }  // namespace
 
+std::vector<std::string> phases_of(StepPart part) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < kPhaseNames.size(); ++i)
+    if (part_of(Phase(i)) == part) names.emplace_back(kPhaseNames[i]);
+  return names;
+}
+
 const std::vector<std::string>& phase_names() {
   static const std::vector<std::string> names(kPhaseNames.begin(), kPhaseNames.end());
   return names;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/contract/phases.h"
 #include "harness/contract/record.h"
 
 namespace harness {
@@ -66,6 +67,7 @@ std::string record_problem(const nlohmann::json& record);
 
 // All phases in their order within a step.
 const std::vector<std::string>& phase_names();
+std::vector<std::string> phases_of(StepPart part);
 
 // The record of this row and repeat; null without one.
 const Record* find_record(const Records& records, const std::string& row, int64_t repeat);

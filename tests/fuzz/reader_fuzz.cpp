@@ -180,8 +180,7 @@ void visit(const Place& place) {
   }
 }
 
-// ----------------------------------------------------------------------------------------- run_matrix's
-// files
+// --- run_matrix's files ---
 
 void read_lines(const Place& place, const std::function<void(const nlohmann::json&)>& take) {
   std::ostringstream warnings;

@@ -2,6 +2,7 @@
 #include "harness/report/summary/device_time.h"
 
 #include "harness/contract/precision_traits.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 
@@ -34,7 +35,7 @@ static std::vector<std::string> launching_phases(const Row& row) {
 std::optional<DeviceSteps> device_steps(const Record& record) {
   if (!device_ms(record, {"forward"})) return std::nullopt;
   DeviceSteps steps;
-  steps.computing = device_ms(record, {"forward", "loss", "backward", "step"}).value_or(0);
+  steps.computing = device_ms(record, phases_of(StepPart::computing)).value_or(0);
   steps.launching = mean_ms(record.samples_ms, launching_phases(record.config)).value_or(0);
   return steps;
 }

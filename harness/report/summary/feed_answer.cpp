@@ -10,6 +10,7 @@
 
 #include "harness/experiment/intervention.h"
 #include "harness/report/summary/device_time.h"
+#include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -17,7 +18,7 @@ namespace {
 
 // Milliseconds per batch in which the device computed.
 std::optional<double> compute_ms(const Record& record) {
-  return device_ms(record, {"forward", "loss", "backward", "step"});
+  return device_ms(record, phases_of(StepPart::computing));
 }
 
 // The window's length in seconds, extended by the time for batches that were loaded before it.
