@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -86,6 +87,13 @@ static BySignal rank_ended_by_signal(const std::string& text) {
   return {};
 }
 
+// What starts all ranks; words before mpirun bring it to its node.
+static std::string launcher_program(const Launch& launch) {
+  const std::vector<std::string>& words = launch.commands[0].arguments;
+  return std::ranges::find(words, "mpirun") != words.end() ? "mpirun"
+                                                           : fs::path(words[0]).filename().string();
+}
+
 // Finds the shell's message about a missing --wrap program; mpirun and srun don't pass on its exit code.
 static std::string missing_wrapper(const Launch& launch, const std::filesystem::path& errors) {
   const std::string program = launch.wrap.substr(0, launch.wrap.find(' '));
@@ -132,7 +140,7 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
     what = fmt::format("rank {}: ended by signal {}", by_signal.rank, by_signal.signal);
     sigkill = by_signal.signal.find("Killed") != std::string::npos;
   } else {
-    what = launch.commands[size_t(command)].arguments[0] + ": " + what;
+    what = launcher_program(launch) + ": " + what;
   }
   const bool certain = memory_ran_out == MemoryRanOut::in_this_group;
   const bool possible = memory_ran_out == MemoryRanOut::somewhere ||
@@ -151,10 +159,6 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   if (words.empty() && !launch.command_per_rank) words = base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
-}
-
-static std::string launcher_program(const Launch& launch) {
-  return fs::path(launch.commands[0].arguments[0]).filename();
 }
 
 bool explain_deadlock(Outcome& outcome, const Launch& launch) {

@@ -4,6 +4,7 @@ run_trial() starts this file as process 1 of new process, mount, IPC and network
 afterwards was left by the command."""
 import hashlib
 import json
+import math
 import os
 import pathlib
 import pty
@@ -281,9 +282,12 @@ def inside(extra):
     code, said = call(command, command.words, trial, extra, broken=True)
     seconds = time.monotonic() - started
     hit = text_of(trial / 'faults' / 'hit') or extra.get('hit', '')
+    # Nobody sees what it says, or it can't say more; a cut-off character becomes another one.
+    mute = 'terminal_s' in extra or len(said.encode()) + 3 >= extra.get('limits', {}).get('RLIMIT_FSIZE', math.inf)
     said = said.replace(str(trial), 'TRIAL')[-20000:]
     result = {'code': code, 'seconds': seconds, 'said': said, 'hit': hit, 'left': left_behind(trial, there),
-              'waiting': text_of(trial / 'waiting.txt'), 'alive': extra['alive']}
+              'waiting': text_of(trial / 'waiting.txt'), 'alive': extra['alive'],
+              'mute': mute}
     if 'memory' in extra.get('limits', {}):
         cgroup_of(trial).rmdir()
     for place in extra.get('disks', {}):  # the user makes room

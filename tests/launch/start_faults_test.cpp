@@ -147,6 +147,16 @@ TEST_F(LaunchFaults, AnMpirunThatDeadlocksForWantOfMemory) {
   EXPECT_EQ(left_behind(::getpid()), "");
 }
 
+TEST_F(LaunchFaults, AnMpirunThatFailsIsNamedAndNotWhatBringsItToItsNode) {
+  const Words words = {"setpriv", "--pdeathsig", "KILL", "mpirun", "--no-such-option"};
+  harness::Progress progress(directory / "progress", 2);
+  const harness::Outcome outcome =
+      harness::run_ranks({"local", {{words, {}, {}, directory / "out", directory / "err"}}, false}, progress,
+                         {}, directory, [] {});
+  EXPECT_EQ(outcome.status, "CRASHED");
+  EXPECT_TRUE(outcome.reason.starts_with("mpirun: exit code ")) << outcome.reason;
+}
+
 TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
   const fs::path disk = directory / "run";
   fs::create_directories(disk);
