@@ -95,11 +95,14 @@ std::string trust_of(const Summary& summary) {
 std::string picture_text(const Summary& summary) {
   const Rates rates = rates_of(summary);
   double largest = 0;
-  size_t id_width = 0, label_width = 0;
+  size_t id_width = width_of("row"), label_width = 0;
   const auto number = [&](const std::optional<double>& value) {
     return !value ? "-" : rates.multiples ? fmt::format("{:.2f}", *value) : fmt::format("{:.0f}", *value);
   };
+  bool built = false, published = false;
   for (const RowRate& rate : rates.rows) {
+    built = built || (rate.here && rate.by_construction);
+    published = published || rate.article;
     largest = std::max({largest, rate.here.value_or(0), rate.article.value_or(0)});
     id_width = std::max(id_width, width_of(rate.row->id));
     label_width = std::max({label_width, number(rate.here).size(), number(rate.article).size(), size_t(7)});
@@ -122,11 +125,12 @@ std::string picture_text(const Summary& summary) {
                     rate.batch, rate.row->ok() ? bar : rate.row->status);
   }
   return text +
-         wrap(fmt::format("{}. #: this run, =: by construction, |: the article.",
+         wrap(fmt::format("{}. #: this run{}{}.",
                           rates.multiples
                               ? "Times as many images/s as the row in which its chain of bases begins"
                           : summary.device == "emulated" ? "Images/s in the article's batches and time"
-                                                         : "Images/s"),
+                                                         : "Images/s",
+                          built ? ", =: by construction" : "", published ? ", |: the article" : ""),
               kConsoleWidth - 2, "  ") +
          "\n";
 }

@@ -254,6 +254,12 @@ TEST(Rates, OfARehearsalAreMultiplesAndNeverBesideTheArticlesImagesPerSecond) {
   EXPECT_NEAR(rates.rows[1].article.value(), 161 / 81.7, 1e-9);
   EXPECT_NEAR(rates.rows[2].here.value(), 1, 1e-9) << "of row 0, not of its base";
   EXPECT_NEAR(rates.rows[2].article.value(), 161 / 60.2, 1e-9);
+
+  records.erase(records.begin() + 1);  // row 10's base: else it would look as fast as row 0
+  const Summary without = summary_of(records);
+  EXPECT_FALSE(rates_of(without).multiples);
+  EXPECT_FALSE(rates_of(without).rows[1].article);
+  EXPECT_EQ(rates_of(without).rows[1].here, without.rows[1].images_per_second);
 }
 
 // The lists, the tables and the change table agree on runs whose figures were changed at random.

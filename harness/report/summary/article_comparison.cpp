@@ -118,8 +118,11 @@ std::optional<double> articles_images_per_s(const RowRate& rate) {
 Rates rates_of(const Summary& summary) {
   Rates rates;
   const bool comparable = summary.scale == "article" || summary.device == "emulated";
+  // Where a base didn't run, its row would look as fast as the row in which another chain begins.
   rates.multiples = !comparable && std::ranges::any_of(summary.rows, [](const SummaryRow& row) {
     return row.published_ratio.has_value();
+  }) && std::ranges::all_of(summary.rows, [&](const SummaryRow& row) {
+    return first_of_chain(summary, row).config.base.empty();
   });
   const std::vector<ArticleComparison> all_beside = article_comparisons(summary);
   for (const SummaryRow& row : summary.rows) {
@@ -134,7 +137,8 @@ Rates rates_of(const Summary& summary) {
       rate.low = *rate.here * row.total_s / row.total_max_s;
       rate.high = *rate.here * row.total_s / row.total_min_s;
     }
-    if (summary.scale != "smoke") rate.article = articles_images_per_s(rate);
+    if (summary.scale != "smoke" && (comparable || rates.multiples))
+      rate.article = articles_images_per_s(rate);
     if (rates.multiples && rate.article) {
       const auto of_first = articles_images_per_s(
           {.row = &first, .batch = first.config.batch * first.record->scale.batch_divisor});
