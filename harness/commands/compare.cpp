@@ -42,7 +42,9 @@ static int validate_run(const fs::path& run, const std::vector<fs::path>& refere
     std::cout << "nothing could be checked\n";
     return base::kNothingRan;
   }
-  if (validation.odd.empty()) std::cout << "no rank and no node is odd\n";
+  if (validation.odd.empty())
+    std::cout << (validation.remarks.empty() ? "no rank and no node is odd\n"
+                                             : "no rank and no node of what was checked is odd\n");
   return validation.odd.empty() ? int(base::kAllGood) : int(base::kRegression);
 }
 

@@ -68,6 +68,13 @@ TEST(Validate, ReferencesThatScatterWidenTheLimit) {
   EXPECT_FALSE(validate({record_of({100, 100, 100, 115})}, good).odd.empty());
 }
 
+// As a run against itself.
+TEST(Validate, WhatAReferenceShowsTooIsNotOdd) {
+  const std::vector<json> run = {record_of({100, 100, 100, 112})};
+  EXPECT_TRUE(validate(run, {run}).odd.empty());
+  EXPECT_EQ(validate({record_of({100, 100, 100, 113})}, {run}).odd.size(), 1u);
+}
+
 TEST(Validate, OneRankRowsAreHeldAgainstOtherMachines) {
   std::vector<std::vector<json>> others;
   for (double ms : {100.0, 101.0, 99.0, 100.0}) others.push_back({record_of({ms})});
