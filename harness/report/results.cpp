@@ -179,7 +179,8 @@ bool rebuild_results(const fs::path& project, const fs::path& run, bool figures,
   std::cerr << left_out.str();
   const std::vector<Summary> summaries = summaries_of(run, records);
   const std::string explained = write_explain(run, records);
-  if (!write_report(run, summaries, explained.empty() ? console : unseen, Shown::everything)) return false;
+  if (!write_report(run, summaries, explained.empty() ? console : unseen, Shown::everything, left_out.str()))
+    return false;
   console << write_answer(run, summaries) << explained;
   if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
   write_page(run, records, summaries, left_out.str(), project, console);

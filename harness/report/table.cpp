@@ -84,12 +84,12 @@ std::string csv_table(const std::vector<Summary>& summaries) {
 }
 
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
-                  std::ostream& console, Shown shown) {
+                  std::ostream& console, Shown shown, const std::string& left_out) {
   if (summaries.empty()) {
     console << run_dir.string() << ": no records: nothing ran\n";
     return false;
   }
-  std::string first, text, markdown;
+  std::string first, text, markdown = left_out.empty() ? "" : escape_markdown(left_out);
   for (const Summary& summary : summaries) {
     const std::string screen = first_screen_text(summary);
     first += screen;
@@ -100,7 +100,7 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
     for (const Grid& grid : further_grids(summary)) markdown += "\n" + markdown_text(grid);
   }
   console << text;
-  write_text(run_dir / "table.txt", first + text);
+  write_text(run_dir / "table.txt", left_out + first + text);
   write_text(run_dir / "table.md", markdown);
   write_text(run_dir / "table.csv", csv_table(summaries));
   const std::string article = write_article_tables(run_dir, summaries);

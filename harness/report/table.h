@@ -15,9 +15,10 @@ enum class Shown { everything, main_table };
 
 // Writes run_dir/table.txt, table.md and table.csv and prints its tables to `console`; with rows of the
 // article's matrix also writes article.txt, .md and .csv. Without a summary, prints one line and returns
-// false. Throws std::runtime_error when a file can't be written.
+// false. table.txt and table.md begin with `left_out`, which lines of the records were. Throws
+// std::runtime_error when a file can't be written.
 bool write_report(const std::filesystem::path& run_dir, const std::vector<Summary>& summaries,
-                  std::ostream& console, Shown shown = Shown::main_table);
+                  std::ostream& console, Shown shown = Shown::main_table, const std::string& left_out = "");
 
 std::string console_table(const Summary& summary);
 std::string markdown_table(const Summary& summary);

@@ -275,6 +275,10 @@ TEST(Report, WritesThreeFilesAndSaysWhenThereIsNothing) {
   EXPECT_TRUE(harness::write_report(folder, summaries, console));
   for (const char* name : {"table.txt", "table.md", "table.csv"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
+  const std::string whole = base::read_file(folder.path() / "table.txt"),
+                    lost = "records.jsonl:2: not JSON\n";
+  harness::write_report(folder, summaries, console, harness::Shown::main_table, lost);
+  EXPECT_EQ(base::read_file(folder.path() / "table.txt"), lost + whole);
   EXPECT_FALSE(harness::write_report(folder, {}, empty));
   EXPECT_NE(empty.str().find("nothing ran"), std::string::npos);
   EXPECT_THROW(harness::write_report(folder / "absent", summaries, empty), std::runtime_error);
