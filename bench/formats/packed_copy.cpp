@@ -46,8 +46,8 @@ std::string pack_again(const std::string& kind, const std::filesystem::path& loc
     return fmt::format("remove the folder {}, and the next run packs it again (make_dataset pack --to {})",
                        location.string(), kind);
   return fmt::format(
-      "make_dataset did not pack this folder: restore it from its source, or make a copy of the "
-      "data set's images with `make_dataset pack --to {}` and read that",
+      "make_dataset did not pack this folder: restore what is damaged from its source, or make a copy "
+      "of intact images with `make_dataset pack --to {}` and read that",
       kind);
 }
 

@@ -34,6 +34,8 @@ int continue_matrix(const Installation& installation, const Request& request, Re
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
                      bool or_zero = false);
 
+extern const CLI::Validator kAboveZero;
+
 // Throws for options of a run that have no meaning for a command that chooses its own runs.
 void refuse_options(const CommandLine& line, const std::string& command,
                     const std::vector<const char*>& options);

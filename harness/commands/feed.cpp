@@ -51,10 +51,10 @@ void add_feed(CommandLine& line) {
   add_job_options(line, *command);
   const char* group = "Options for a command of your own (after `--`)";
   command->add_option("--step-ms", own->step_ms, "time of your device for one batch of the loader")
-      ->check(CLI::PositiveNumber)
+      ->check(kAboveZero)
       ->group(group);
   command->add_option("--images-per-s", own->items_per_s, "items that your device takes in a second")
-      ->check(CLI::PositiveNumber)
+      ->check(kAboveZero)
       ->group(group);
   command
       ->add_option("--precision", *precision,

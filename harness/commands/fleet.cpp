@@ -23,10 +23,11 @@ int run_fleet(const Installation& installation, const AskedFleet& asked) {
   if (!fs::is_directory(asked.history))
     throw PreparationError(
         asked.history.string() +
-        ": no such folder; name the history that the hosts' nightlies write to (--history)");
+        ": no such folder of nights; name the history that the hosts' nightlies write to (--history)");
   const FleetNight night = read_fleet_night(asked.history, asked.night, asked.nights, installation.project);
   if (night.hosts.empty()) {
-    fmt::print(std::cerr, "{}: no host has a night {}; `./run_matrix history list` shows the nights\n",
+    fmt::print(std::cerr,
+               "{0}: no host has a night {1}; `./run_matrix history --history {0} list` shows the nights\n",
                asked.history.string(), asked.night.empty() ? "yet" : "of " + asked.night);
     return base::kNothingRan;
   }

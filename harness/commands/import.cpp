@@ -13,7 +13,7 @@ void add_import(CommandLine& line) {
   command->add_option("traces", asked->files, "file of each rank (.json, .json.gz), or a folder of them")
       ->required();
   command->add_option("--batch", asked->batch, "items of a step on each rank (default: as the trace tells)")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   command->add_option("--model", asked->model,
                       "the network's name, for device files that `calibrate` writes");
   command->add_option("--precision", asked->precision, "and its precision's, e.g. o1");

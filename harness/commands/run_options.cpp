@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "harness/base/number.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/hosts.h"
 #include "harness/config/request.h"
@@ -19,6 +20,11 @@ static const CLI::Validator kSeconds(
       return good ? std::string() : "expected seconds from 0 to 1e9, found " + text;
     },
     "SECONDS");
+const CLI::Validator kAboveZero(
+    [](const std::string& text) {
+      return base::number_of<double>(text).value_or(0) > 0 ? "" : "expected a number above 0, found " + text;
+    },
+    "NUMBER");
 // An empty list is more likely an empty variable in a script than a request for every row.
 static const CLI::Validator kNotEmpty(
     [](const std::string& text) {
@@ -107,6 +113,11 @@ static void add_default_action(CommandLine& line) {
       for (const char* option : {"--resume", "--only-failed", "--trace", "--wrap", "--dry-run", "--accuracy"})
         if (app.count(option))
           throw CLI::ValidationError(option, "can't be combined with --explain; use the command explain");
+    for (const char* option : {"--resume", "--only-failed"})
+      if (app.count(option) && app.count("--list"))
+        throw CLI::ValidationError(option,
+                                   "can't be combined with --list, which prints the rows of a matrix; "
+                                   "--dry-run prints those of the run");
     const auto commands = app.get_subcommands();
     if (commands.empty()) return;
     for (const char* option : {"--budget", "--resume", "--only-failed", "--explain"})
@@ -150,7 +161,7 @@ void add_run_options(CommandLine& line) {
   app.add_option(
       "--device", request.device,
       "cpu, cuda, emulated[:NAME] (configs/devices/NAME.yaml) or auto (default: cuda if there is a GPU, else "
-      "emulated)");
+      "emulated, or cpu with --scale smoke, rehearsal or article)");
   app.add_option("--devices", request.devices, "derive the multi-device rows anew for this many devices")
       ->check(CLI::Range(1, 1024));
   app.add_option(

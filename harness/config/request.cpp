@@ -103,8 +103,8 @@ Request continued_request(const fs::path& run, const Request& asked, const std::
     if (!is_given || wanted == was) continue;
     if (!limits.count(name) && !(name == "repeat" && wanted > was))
       throw PreparationError(fmt::format(
-          "{}: the run was started with {} {}, but this command has {}; leave {} out, or start a new run",
-          run.string(), name, was.dump(), wanted.dump(), name));
+          "{}: the run was started with {} {}, but this command has {}; leave {}{} out, or start a new run",
+          run.string(), name, was.dump(), wanted.dump(), name == "config" ? "" : "--", name));
     read_value(*key.type, key.in(&request), wanted);
   }
   if (given.count("out") && absolute_text(asked.out) != absolute_text(run))

@@ -66,7 +66,8 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
   for (const std::string& name : base::split_at_commas(only)) {
     auto found = ids.find(name);
     if (found == ids.end())
-      throw ConfigError({"--only " + only}, "no such row", "", in_quotes(name), suggestion(name, names));
+      throw ConfigError({"--only " + only}, "no such row", "ids with commas between them (--list shows all)",
+                        in_quotes(name), suggestion(name, names));
     wanted.insert(found->second);
   }
   if (wanted.empty() && !only.empty())

@@ -14,6 +14,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
 #include "harness/explain/explained_row.h"
+#include "harness/plan/prediction.h"
 #include "harness/plan/resources.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
@@ -128,9 +129,9 @@ int run_explain(const Installation& installation, Request request, const Explain
     plan = plan_of(selection, request, wanted, values);
   });
   if (!execution) return base::kInterrupted;
-  fmt::print(std::cerr, "{} {}, {} blocks of one change at a time, at most {:.0f} min each; records: {}\n",
-             plan.rows.size(), plan.rows.size() == 1 ? "row" : "rows", blocks, explain.within_s / 60,
-             execution->records_file().string());
+  fmt::print(std::cerr, "{} {}, {} blocks of one change at a time, at most {} each; records: {}\n",
+             plan.rows.size(), plan.rows.size() == 1 ? "row" : "rows", blocks,
+             duration_text(explain.within_s), execution->records_file().string());
   bool going = true;
   const auto explain_rows = [&] {
     LiveLine line(0);

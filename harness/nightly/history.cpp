@@ -159,6 +159,9 @@ void History::load() {
   std::vector<Night> found;
   const auto take = [&](std::vector<Night> some) { std::ranges::move(some, std::back_inserter(found)); };
   std::error_code none;
+  if (fs::exists(folder_ / "records.jsonl", none))
+    throw std::runtime_error(folder_.string() +
+                             ": holds a run, no history; name the folder of one (--history)");
   if (const fs::path lines = folder_ / "nights.jsonl"; fs::exists(lines, none))
     take(nights_in_lines(base::read_file(lines), lines, warnings_));
   bool compacted = false;

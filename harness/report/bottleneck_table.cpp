@@ -45,7 +45,9 @@ Grid bottleneck_grid(const Summary& summary) {
                          rate_text(found->ceilings.loader, found->ceilings.loader_range),
                          rate_text(found->ceilings.compute, found->ceilings.compute_range),
                          rate_text(found->ceilings.all_reduce, {}), headroom_text(*found),
-                         found->cause.empty() ? found->figure : found->cause + ": " + found->figure});
+                         found->cause.empty()    ? found->figure
+                         : found->figure.empty() ? found->cause
+                                                 : found->cause + ": " + found->figure});
   }
   grid.notes = {
       "loader, compute, all-reduce: images/s of the loader alone, of the step on a made-up batch alone, and "

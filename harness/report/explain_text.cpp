@@ -111,7 +111,7 @@ std::string not_sure(const Explanation& explanation) {
     const std::string why = gain.decides()
                                 ? fmt::format("p is {:.2g} after Holm's correction for all changes", gain.p)
                                 : fmt::format(
-                                      "it ran {} time{}, and a verdict takes two or three, or {} where runs "
+                                      "it ran {} time{}; two or three mostly give a verdict, {} where runs "
                                       "scatter unequally",
                                       gain.a, gain.a == 1 ? "" : "s", kFewestRuns);
     return fmt::format("likely {}, but that is not sure: {}; {}. More time decides (--within){}",
@@ -228,7 +228,10 @@ std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation
            ? "What binds this job"
            : fmt::format("What binds row {}{}", explanation.of, explanation.emulated ? " (emulated)" : ""),
        binds(explanation)}};
-  if (const std::string next = next_of(explanation); !next.empty()) facts.emplace_back("Try", next);
+  if (explanation.scale == "smoke")
+    facts.emplace_back("Trust", "none: scale smoke only tests the program; its figures mean nothing");
+  else if (const std::string next = next_of(explanation); !next.empty())
+    facts.emplace_back("Try", next);
   if (explanation.own) {
     const auto own = job_facts(explanation);
     facts.insert(facts.end(), own.begin(), own.end());

@@ -40,6 +40,21 @@ TEST_F(TheCommandLine, AnUnknownDeviceIsNamedAsItWasGiven) {
   EXPECT_TRUE(says("--device gpu: unknown value of 'device'")) << errors();
 }
 
+TEST_F(TheCommandLine, AMisspeltCommandIsNoMatrix) {
+  EXPECT_EQ(run({"repot", "a-run"}), 2);
+  EXPECT_TRUE(says("repot: no such command or file; did you mean report?")) << errors();
+}
+
+TEST_F(TheCommandLine, TheRowsOfARunAreNotThoseOfAMatrix) {
+  EXPECT_EQ(run({"--resume", "a-run", "--list"}), 2);
+  EXPECT_TRUE(says("--dry-run prints those of the run")) << errors();
+}
+
+TEST_F(TheCommandLine, ANumberThatMustBeAboveZeroIsSaidSo) {
+  EXPECT_EQ(run({"feed", "--images-per-s", "0", "--", "python", "train.py"}), 2);
+  EXPECT_TRUE(says("--images-per-s: expected a number above 0, found 0")) << errors();
+}
+
 TEST_F(TheCommandLine, EveryProgramTellsItsBuild) {
   for (const char* program : {"run_matrix", "make_dataset", "train_slice"}) {
     const fs::path path = fs::path(BINARY_DIR) / program;

@@ -20,8 +20,10 @@ TEST(Selection, IdsAndAliasesOnceInOrder) {
   const Matrix accuracy =
       load_matrix(SOURCE_DIR "/configs/accuracy.yaml", find_scale(scales(), "rehearsal"), values());
   EXPECT_EQ(select({accuracy}, "o0").at(0).id, "accuracy-o0");
-  EXPECT_TRUE(contains(refusal([&] { select(one, "7,ldmb"); }),
-                       "--only 7,ldmb: no such row; found 'ldmb'; did you mean 'lmdb'?"));
+  EXPECT_TRUE(
+      contains(refusal([&] { select(one, "7,ldmb"); }),
+               "--only 7,ldmb: no such row; expected ids with commas between them (--list shows all); found "
+               "'ldmb'; did you mean 'lmdb'?"));
   EXPECT_TRUE(contains(refusal([&] { select(one, ","); }), "names no row"));
   EXPECT_TRUE(contains(refusal([&] {
                          select({one[0], one[0]}, "");

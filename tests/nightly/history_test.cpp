@@ -242,6 +242,12 @@ TEST_F(HistoryTest, SeveralWritersLoseNothing) {
   EXPECT_EQ(warnings_.str(), "");
 }
 
+TEST_F(HistoryTest, ARunsFolderIsNone) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "records.jsonl") << "{}\n";
+  EXPECT_SAYS(failure_of([&] { open(); }), "holds a run, no history");
+}
+
 TEST_F(HistoryTest, AnEmptyFolderIsAnEmptyHistory) {
   EXPECT_TRUE(open().nights().empty());
   EXPECT_THROW(open().find("last"), std::invalid_argument);

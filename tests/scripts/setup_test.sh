@@ -234,7 +234,7 @@ printf '#!/bin/sh\ncase $1 in *name*) printf "A card, 80 GiB\\nA card, 80 GiB\\n
 chmod +x gpus/nvidia-smi
 check "doctor counts GPUs" runs env -i PATH="$PWD/gpus:/usr/bin:/bin" moved/run_matrix doctor
 check "says which rows they carry" says '0 and 1, 2 and 5; the others are skipped'
-check "says that nothing was measured on GPUs yet" says 'no figure of this suite has been measured on a GPU'
+check "says that little was measured on GPUs" says "few figures of this suite were measured on a GPU"
 
 check "doctor --help" runs moved/run_matrix doctor --help
 check "says how it is called" says 'usage: ./run_matrix doctor'

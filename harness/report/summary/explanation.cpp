@@ -291,6 +291,7 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
       result.row = record->config;
       result.emulated = record->emulation.has_value();
       result.own = record->job.has_value();
+      result.scale = record->scale.name;
       result.prices = record->intervention->prices;
       if (record->data.bytes && record->data.images.value_or(0) > 0)
         result.bytes_per_image = double(*record->data.bytes) / double(*record->data.images);

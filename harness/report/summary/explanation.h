@@ -50,7 +50,8 @@ struct Explanation {
   std::string of;  // id of the row
   Row row;         // as it ran unchanged
   bool emulated = false;
-  bool own = false;      // it is a user's own job
+  bool own = false;  // it is a user's own job
+  std::string scale;
   RecordList unchanged;  // its runs with a figure
   std::optional<Prices> prices;
   double bytes_per_image = 0;            // encoded; 0: unknown
