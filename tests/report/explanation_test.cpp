@@ -160,9 +160,8 @@ TEST(Explanation, OneBlockNamesWhatIsLikelyAndSaysThatItIsNotSure) {
   EXPECT_TRUE(explanation.binding().empty());
   EXPECT_STREQ(explanation.likely()->change->resource, "storage");
   const std::string text = explain_text({explanation});
-  for (const char* words :
-       {"likely storage, but that is not sure", "makes the row 20.", "it ran 1 time; two",
-        "range, no verdict", "Try: a copy of the images in memory"})
+  for (const char* words : {"likely storage, but that is not sure", "makes the row 20.", "it ran 1 time; two",
+                            "range, no verdict", "Try: a copy of the images in memory"})
     EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text;
 }
 
