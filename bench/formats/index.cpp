@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <unordered_set>
@@ -80,7 +82,10 @@ Dataset read_index(const fs::path& file) {
   } catch (const harness::Violation& violation) {
     throw bad(fmt::format("this is not the header of an index ({})", violation.what()));
   }
-  dataset.images.reserve(std::min<int64_t>(images, 1 << 24));
+  constexpr uintmax_t kShortestLine_bytes = 6;  // a damaged header claims no more memory than the file allows
+  std::error_code unknown;
+  const uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  if (!unknown) dataset.images.reserve(std::min<uintmax_t>(images, bytes / kShortestLine_bytes));
   while (std::getline(stream, line)) {
     ++number;
     ImageEntry image;
