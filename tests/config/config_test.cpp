@@ -238,6 +238,7 @@ TEST(Nearest, CountsEditsAndKeepsSilentWhenFar) {
   EXPECT_EQ(edit_distance("LMDB", "lmdb"), 0);
   EXPECT_EQ(nearest("batchsize", {"seed", "batch_size"}), "batch_size");
   EXPECT_EQ(nearest("x", {"lmdb", "y"}), "");
+  EXPECT_EQ(nearest("v100", {"a100", "v100-article"}), "v100-article") << "begins with it";
   EXPECT_EQ(nearest(std::string(100000, 'a'), {"lmdb"}), "");
 }
 

@@ -25,6 +25,7 @@ TEST(Selection, IdsAndAliasesOnceInOrder) {
                "--only 7,ldmb: no such row; expected ids with commas between them (--list shows all); found "
                "'ldmb'; did you mean 'lmdb'?"));
   EXPECT_TRUE(contains(refusal([&] { select(one, ","); }), "names no row"));
+  EXPECT_TRUE(contains(refusal([&] { select(one, "0,7-10"); }), "--only 0,7-10: rows have no ranges"));
   EXPECT_TRUE(contains(refusal([&] {
                          select({one[0], one[0]}, "");
                        }),
