@@ -124,7 +124,7 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
     if (const std::string text = disturbance_text(*runs); !text.empty())
       row.doubts.push_back(fmt::format("{}: {}", name, text));
   }
-  if (a.front()->scale.name == "smoke") row.doubts.push_back("scale smoke only tests the program");
+  if (a.front()->scale.name == "smoke") row.doubts.push_back(kSmokeOnlyTests);
   const ComparedSeconds seconds(a, b), as_measured({}, {});
   row.as_measured = effect_of(a, b, as_measured);
   row.until_verdict = looked_at(a);

@@ -9,6 +9,7 @@
 #include "harness/report/summary/rank_views.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -282,7 +283,7 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
 }
 
 std::string no_verdict(const Record& record) {
-  if (record.scale.name == "smoke") return "scale smoke only tests the program";
+  if (record.scale.name == "smoke") return kSmokeOnlyTests;
   if (on_emulated_device(record)) return "";
   const double others = others_share(record).value_or(0), clock = most_changed_clock({&record});
   if (others >= kSpoiledShare) return fmt::format("others took {:.0f} % of its processor time", 100 * others);

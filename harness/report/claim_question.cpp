@@ -9,6 +9,7 @@
 
 #include "harness/report/metrics.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -143,7 +144,7 @@ std::optional<Finding> spoiled(const Question& question, const ClaimRows& rows) 
 // `ran`: else the rows are planned, and what only shows when they run is taken to go well.
 Finding finding_of(const Question& question, const Summary& summary, bool ran) {
   if (summary.scale == "smoke")
-    return cannot_be_tested("scale smoke only tests the program; its figures mean nothing");
+    return cannot_be_tested(fmt::format("{}; its figures mean nothing", kSmokeOnlyTests));
   const ClaimRows rows = rows_of(question, summary);
   if (const std::string missing = missing_of(question, rows); !missing.empty())
     return cannot_be_tested(missing);

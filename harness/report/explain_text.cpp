@@ -7,6 +7,7 @@
 #include <span>
 
 #include "harness/contract/phases.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -229,7 +230,7 @@ std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation
            : fmt::format("What binds row {}{}", explanation.of, explanation.emulated ? " (emulated)" : ""),
        binds(explanation)}};
   if (explanation.scale == "smoke")
-    facts.emplace_back("Trust", "none: scale smoke only tests the program; its figures mean nothing");
+    facts.emplace_back("Trust", fmt::format("none: {}; its figures mean nothing", kSmokeOnlyTests));
   else if (const std::string next = next_of(explanation); !next.empty())
     facts.emplace_back("Try", next);
   if (explanation.own) {

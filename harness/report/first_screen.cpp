@@ -12,6 +12,7 @@
 #include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -65,7 +66,7 @@ std::string held_out_text(const Summary& summary) {
 }
 
 std::string trust_of(const Summary& summary) {
-  if (summary.scale == "smoke") return "none: scale smoke only tests the program";
+  if (summary.scale == "smoke") return fmt::format("none: {}", kSmokeOnlyTests);
   std::vector<std::string> doubts, taken, clocked, failed;
   size_t fewest_runs = SIZE_MAX;
   for (const SummaryRow& row : summary.rows) {

@@ -8,6 +8,7 @@
 #include "harness/base/comma_list.h"
 #include "harness/contract/answer_figures.h"
 #include "harness/report/metrics.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -48,7 +49,7 @@ std::optional<double> figure_of(const Record& record, const RunStatistics& run, 
 }
 
 std::string why_no_figures(const Summary& summary, const SummaryRow& row, const SummaryRow* base) {
-  if (summary.scale == "smoke") return "scale smoke only tests the program; its figures mean nothing";
+  if (summary.scale == "smoke") return fmt::format("{}; its figures mean nothing", kSmokeOnlyTests);
   if (!row.ok()) return row.status + ": " + one_line(row.reason);
   if (!base) return fmt::format("its base {} did not run", row.config.base);
   if (!base->ok()) return fmt::format("its base {}: {}: {}", base->id, base->status, one_line(base->reason));

@@ -9,6 +9,9 @@
 
 namespace harness {
 
+// Said wherever figures of scale smoke stand: they mean nothing.
+inline constexpr const char* kSmokeOnlyTests = "scale smoke only tests the program";
+
 // The hardware in a few words, equal for equal hosts: `AMD EPYC, 2 cores, 24 GiB, cpu`. Differences between
 // two records with the same fingerprint come from software.
 std::string machine_fingerprint(const Record& record);
