@@ -104,7 +104,10 @@ namespace {
 const SummaryRow& first_of_chain(const Summary& summary, const SummaryRow& row) {
   const SummaryRow* first = &row;
   for (size_t i = 0; i < summary.rows.size(); ++i)  // a chain in a damaged file may be a ring
-    if (const SummaryRow* base = base_of(summary, *first)) first = base;
+    if (const SummaryRow* base = base_of(summary, *first))
+      first = base;
+    else
+      break;
   return *first;
 }
 
