@@ -84,7 +84,7 @@ Dataset read_index(const fs::path& file) {
   }
   constexpr uintmax_t kShortestLine_bytes = 6;  // a damaged header claims no more memory than the file allows
   std::error_code unknown;
-  const uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  const uintmax_t bytes = fs::file_size(file, unknown);
   if (!unknown) dataset.images.reserve(std::min<uintmax_t>(images, bytes / kShortestLine_bytes));
   while (std::getline(stream, line)) {
     ++number;

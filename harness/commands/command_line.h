@@ -34,7 +34,7 @@ int continue_matrix(const Installation& installation, const Request& request, Re
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
                      bool or_zero = false);
 
-extern const CLI::Validator kAboveZero;
+extern const CLI::Validator kAboveZero;  // CLI11's own names a range of 300 digits
 
 // Throws for options of a run that have no meaning for a command that chooses its own runs.
 void refuse_options(const CommandLine& line, const std::string& command,

@@ -31,15 +31,15 @@ static std::string suggestions(const CLI::App& app) {
   return text;
 }
 
-// A misspelt command is read as the file of a matrix; empty if there is none.
-static std::string misspelt_command(const CommandLine& line) {
+// It would be read as the file of a matrix.
+static void refuse_misspelt_command(const CommandLine& line) {
   std::vector<std::string> commands;
   for (const CLI::App* command : line.app.get_subcommands({})) commands.push_back(command->get_name());
   for (const fs::path& config : line.request.configs)
     if (const std::string closest = nearest(config.string(), commands);
         !fs::exists(config) && !closest.empty())
-      return fmt::format("{}: no such command or file; did you mean {}?", config.string(), closest);
-  return "";
+      throw std::runtime_error(
+          fmt::format("{}: no such command or file; did you mean {}?", config.string(), closest));
 }
 
 // How many words are for this program: a command of the user's follows `--` after these names. Elsewhere `--`
@@ -99,8 +99,7 @@ int main(int argc, char** argv) {
   try {
     const Installation installation = find_installation();
     std::vector<fs::path>& configs = line.request.configs;
-    if (const std::string problem = misspelt_command(line); !problem.empty())
-      throw std::runtime_error(problem);
+    refuse_misspelt_command(line);
     if (line.request.accuracy) configs.push_back(installation.project / "configs" / "accuracy.yaml");
     if (configs.empty()) configs = {installation.project / "configs" / "article.yaml"};
     return line.action(installation);

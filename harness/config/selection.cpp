@@ -65,13 +65,14 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
   std::set<std::string> wanted;
   for (const std::string& name : base::split_at_commas(only)) {
     auto found = ids.find(name);
-    const size_t dash = name.find('-');
-    if (found == ids.end() && ids.count(name.substr(0, dash)) && ids.count(name.substr(dash + 1)))
-      throw ConfigError({"--only " + only}, "rows have no ranges", "ids with commas between them",
-                        in_quotes(name), "name each row");
-    if (found == ids.end())
+    if (found == ids.end()) {
+      const size_t dash = name.find('-');
+      if (ids.count(name.substr(0, dash)) && ids.count(name.substr(dash + 1)))
+        throw ConfigError({"--only " + only}, "rows have no ranges", "ids with commas between them",
+                          in_quotes(name), "name each row");
       throw ConfigError({"--only " + only}, "no such row", "ids with commas between them (--list shows all)",
                         in_quotes(name), suggestion(name, names));
+    }
     wanted.insert(found->second);
   }
   if (wanted.empty() && !only.empty())

@@ -26,12 +26,11 @@ std::string part_of(const FleetSeries& series) {
                                                               {"all_reduce_ms", StepPart::link}};
   if (series.kind == "metric") return kWhole;
   StepPart part = StepPart::other;
-  const auto phase = std::ranges::find(kPhaseNames, series.name);
-  if (const auto canary = of_canaries.find(series.row);
-      series.kind == "canary" && canary != of_canaries.end())
-    part = canary->second;
-  else if (phase != kPhaseNames.end())
+  if (series.kind == "canary") {
+    if (const auto canary = of_canaries.find(series.row); canary != of_canaries.end()) part = canary->second;
+  } else if (const auto phase = std::ranges::find(kPhaseNames, series.name); phase != kPhaseNames.end()) {
     part = harness::part_of(Phase(phase - kPhaseNames.begin()));
+  }
   return std::string(kStepPartNames[size_t(part)]);
 }
 

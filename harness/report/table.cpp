@@ -89,7 +89,7 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
     console << run_dir.string() << ": no records: nothing ran\n";
     return false;
   }
-  std::string first, text, markdown = left_out.empty() ? "" : escape_markdown(left_out);
+  std::string first, text, markdown = escape_markdown(left_out);
   for (const Summary& summary : summaries) {
     const std::string screen = first_screen_text(summary);
     first += screen;
