@@ -106,6 +106,22 @@ TEST_F(OwnJob, WithoutNamespacesItIsRefusedUnlessItMayWrite) {
   EXPECT_FALSE(fs::exists(directory / "run/starts/0/rank-0")) << "the job was started";
 }
 
+TEST_F(OwnJob, ASignalThatEndsTheAttemptOfANamespaceIsNotTakenForItsImpossibility) {
+  fs::create_directories(directory / "bin");
+  std::ofstream(directory / "bin/unshare") << "#!/bin/sh\nkill -TERM $$\n";
+  fs::permissions(directory / "bin/unshare", fs::perms::owner_all);
+  const std::string path = (directory / "bin").string() + ":" + std::getenv("PATH");
+  EXPECT_EQ(run({"record", "--keep-disturbed", "--out", directory / "run", "--", "python3",
+                 SOURCE_DIR "/tests/own_job/fake_job.py"},
+                {{"PATH", path}}),
+            1);
+  const json record = records_in("run").at(0);
+  EXPECT_NE(
+      std::string(record["reason"]).find("the attempt to make a mount namespace was ended by signal 15"),
+      std::string::npos)
+      << record["reason"];
+}
+
 TEST_F(OwnJob, MayWriteLetsItWrite) {
   EXPECT_EQ(with_job("record", {"--may-write"}, {"writes=" + (directory / "checkpoint").string()}), 0);
   EXPECT_EQ(content_of(directory / "checkpoint"), "checkpoint");
