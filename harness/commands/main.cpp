@@ -85,6 +85,15 @@ int main(int argc, char** argv) {
   line.app.set_version_flag(
       "--version", [] { return encode(describe_build()).dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);
+  line.app.failure_message([](const CLI::App* app, const CLI::Error& error) {
+    std::string words = "run_matrix";
+    for (const CLI::App* command : app->get_subcommands()) words += " " + command->get_name();
+    return fmt::format("{}: {}; `{} --help` lists what it takes\n", words, error.what(), words);
+  });
+  for (CLI::App* command : line.app.get_subcommands({}))
+    if (command->get_fallthrough())
+      command->footer(
+          "Options of run_matrix itself, such as --only, --scale, --set and --out, may follow too.");
   const int own = own_words(argc, argv);
   if (own < argc) line.job.command.assign(argv + own + 1, argv + argc);
   try {

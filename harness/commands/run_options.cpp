@@ -12,11 +12,13 @@
 
 namespace harness {
 
+constexpr double kLongest_s = 1e9;
+
 // CLI11's ranges accept "nan", which would switch off a limit.
 static const CLI::Validator kSeconds(
     [](const std::string& text) {
-      double seconds = 0;
-      const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0 && seconds <= 1e9;
+      const double seconds = base::number_of<double>(text).value_or(-1);
+      const bool good = seconds >= 0 && seconds <= kLongest_s;
       return good ? std::string() : "expected seconds from 0 to 1e9, found " + text;
     },
     "SECONDS");
@@ -58,16 +60,19 @@ void refuse_options(const CommandLine& line, const std::string& command,
 
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
                      bool or_zero) {
-  const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"h", 3600}};
-  app.add_option(name, seconds, help)
-      ->transform(
-          CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::Options(CLI::AsNumberWithUnit::CASE_SENSITIVE |
-                                                                      CLI::AsNumberWithUnit::UNIT_REQUIRED)))
-      ->check(kSeconds)
-      ->check([or_zero](const std::string& text) {
-        return text == "0" && !or_zero ? "a time of 0 fits no row" : std::string();
-      })
-      ->type_name("TIME");
+  const auto to_seconds = [or_zero](std::string& text) -> std::string {
+    static const std::map<char, double> units = {{'s', 1}, {'m', 60}, {'h', 3600}};
+    const auto unit = text.empty() ? units.end() : units.find(text.back());
+    std::string digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
+    digits.erase(digits.find_last_not_of(' ') + 1);
+    const auto number = base::number_of<double>(digits);
+    if (unit == units.end() || !number || *number < 0 || *number > kLongest_s)
+      return "expected a number and its unit s, m or h, such as 90s, 30m or 2h; found " + text;
+    if (*number == 0 && !or_zero) return "a time of 0 fits no row";
+    text = fmt::format("{}", *number * unit->second);
+    return "";
+  };
+  app.add_option(name, seconds, help)->transform(CLI::Validator(to_seconds, "TIME"))->type_name("TIME");
 }
 
 // Throws unless the command line would accept every option of a continued run: request.json may have been

@@ -134,6 +134,9 @@ int exit_code_of(const Records& records) {
 int dry_run(const Installation& installation, const Request& request, const AxisValues& values,
             std::optional<Rerun> rerun, std::ostream& console,
             const std::function<std::string(const Records&)>& forecast) {
+  if (!request.data.empty() && request.machine.empty() && !fs::is_directory(request.data))
+    throw PreparationError(request.data.string() +
+                           ": no such folder; --data names the folder that holds train");
   const RecordMachine machine = request.machine.empty() ? describe_machine() : read_machine(request.machine);
   const Selection selection = checked_selection(installation, request, values);
   auto plan = make_plan(selection, values, request, machine);

@@ -52,6 +52,19 @@ TEST_F(BadOptions, AMistypedOptionGetsASuggestion) {
   EXPECT_FALSE(contains(refusal({"--quite-another-word"}), "did you mean")) << errors();
 }
 
+TEST_F(BadOptions, ATimeIsANumberWithItsUnit) {
+  for (const char* time : {"30", "3ms", "-3s", "s", "", "1e99h", "nanm"})
+    EXPECT_TRUE(contains(refusal({std::string("--budget=") + time, "--dry-run"}),
+                         "--budget: expected a number and its unit s, m or h"))
+        << errors();
+  EXPECT_EQ(run({"--budget", "1.5 h", "--only", "0", "--dry-run"}), 0) << errors();
+  EXPECT_TRUE(says("budget 1.5 h"));
+}
+
+TEST_F(BadOptions, ADryRunLooksForTheFolderOfImages) {
+  EXPECT_TRUE(contains(refusal({"--data", directory / "none", "--dry-run"}), "no such folder")) << errors();
+}
+
 TEST_F(BadOptions, AHostfileHasAHostOnEachLine) {
   EXPECT_EQ(hostfile_problem(
                 write("good", "# nodes\nnode1 slots=4 max_slots=8\n\nuser@node2  slots=2 # fast\nnode3\n")),
