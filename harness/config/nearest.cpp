@@ -9,10 +9,11 @@
 
 namespace harness {
 
+static bool same(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
 int edit_distance(const std::string& from, const std::string& to) {
-  auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
   const size_t n = from.size(), m = to.size();
   std::vector<std::vector<int>> cost(n + 1, std::vector<int>(m + 1));
   for (size_t i = 0; i <= n; ++i) cost[i][0] = static_cast<int>(i);
@@ -30,11 +31,15 @@ int edit_distance(const std::string& from, const std::string& to) {
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
   constexpr size_t longest = 64;  // longer than all names; the table grows quadratically
   if (word.empty() || word.size() > longest) return "";
+  // Two edits away from almost any short word is another one, and from gpu to cpu is one: those that begin
+  // alike may be meant; numbers are not misspelt.
+  const bool is_short = word.size() < 4;
+  if (is_short && !std::isalpha(static_cast<unsigned char>(word[0]))) return "";
   std::string best;
   int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
   for (const std::string& candidate : candidates) {
-    if (candidate.size() > longest) continue;
-    const bool begun = word.size() > 2 && candidate.starts_with(word);  // `v100` of v100-article
+    if (candidate.size() > longest || (is_short && !same(word[0], candidate[0]))) continue;
+    const bool begun = candidate.starts_with(word);  // `v100` of v100-article
     const int distance = begun ? 0 : edit_distance(word, candidate);
     // A distance equal to the length means that no letter is kept.
     if (distance < best_distance && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {

@@ -68,16 +68,16 @@ std::vector<Row> select(const std::vector<Matrix>& matrices, const std::string& 
     if (found == ids.end()) {
       const size_t dash = name.find('-');
       if (ids.count(name.substr(0, dash)) && ids.count(name.substr(dash + 1)))
-        throw ConfigError({"--only " + only}, "rows have no ranges", "ids with commas between them",
+        throw ConfigError({"row " + name}, "rows have no ranges", "ids with commas between them",
                           in_quotes(name), "name each row");
-      throw ConfigError({"--only " + only}, "no such row", "ids with commas between them (--list shows all)",
+      throw ConfigError({"row " + name}, "no such row", "ids with commas between them (--list shows all)",
                         in_quotes(name), suggestion(name, names));
     }
     wanted.insert(found->second);
   }
   if (wanted.empty() && !only.empty())
-    throw ConfigError({"--only " + only}, "names no row", "ids with commas between them", "",
-                      "e.g. --only 7,12,lmdb");
+    throw ConfigError({in_quotes(only)}, "names no row", "ids with commas between them", "",
+                      "e.g. 7,12,lmdb");
   std::vector<Row> rows;
   for (const Matrix& matrix : matrices)
     for (const Row& row : matrix.rows)

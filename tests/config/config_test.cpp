@@ -238,6 +238,9 @@ TEST(Nearest, CountsEditsAndKeepsSilentWhenFar) {
   EXPECT_EQ(edit_distance("LMDB", "lmdb"), 0);
   EXPECT_EQ(nearest("batchsize", {"seed", "batch_size"}), "batch_size");
   EXPECT_EQ(nearest("x", {"lmdb", "y"}), "");
+  EXPECT_EQ(nearest("gpu", {"cpu", "cuda"}), "") << "another word";
+  EXPECT_EQ(nearest("77", {"7", "17"}), "") << "a number";
+  EXPECT_EQ(nearest("dpp", {"single", "ddp"}), "ddp");
   EXPECT_EQ(nearest("v100", {"a100", "v100-article"}), "v100-article") << "begins with it";
   EXPECT_EQ(nearest(std::string(100000, 'a'), {"lmdb"}), "");
 }

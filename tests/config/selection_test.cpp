@@ -22,10 +22,10 @@ TEST(Selection, IdsAndAliasesOnceInOrder) {
   EXPECT_EQ(select({accuracy}, "o0").at(0).id, "accuracy-o0");
   EXPECT_TRUE(
       contains(refusal([&] { select(one, "7,ldmb"); }),
-               "--only 7,ldmb: no such row; expected ids with commas between them (--list shows all); found "
+               "row ldmb: no such row; expected ids with commas between them (--list shows all); found "
                "'ldmb'; did you mean 'lmdb'?"));
   EXPECT_TRUE(contains(refusal([&] { select(one, ","); }), "names no row"));
-  EXPECT_TRUE(contains(refusal([&] { select(one, "0,7-10"); }), "--only 0,7-10: rows have no ranges"));
+  EXPECT_TRUE(contains(refusal([&] { select(one, "0,7-10"); }), "row 7-10: rows have no ranges"));
   EXPECT_TRUE(contains(refusal([&] {
                          select({one[0], one[0]}, "");
                        }),
