@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "harness/report/figures/figure.h"
 #include "harness/report/summary/article_comparison.h"
@@ -44,6 +45,7 @@ FigureData cascade_data(const Summary& summary) {
   const Rates rates = rates_of(summary);
   FigureData data;
   bool any_disturbed = false, any = false;
+  std::set<std::string> drawn;
   double longest = 0;
   for (const RowRate& rate : rates.rows) {
     const SummaryRow& row = *rate.row;
@@ -51,6 +53,8 @@ FigureData cascade_data(const Summary& summary) {
         rate.here && !disturbance_text(row.records).empty() && summary.device != "emulated";
     any_disturbed = any_disturbed || disturbed;
     any = any || rate.here;
+    if (rate.article) drawn.insert("the article");
+    if (rate.here) drawn.insert(rate.by_construction ? "by construction" : "this run");
     longest = std::max({longest, rate.article.value_or(0), rate.high.value_or(0)});
     data.values.push_back(row_value(row, {{"batch", rate.batch},
                                           {"first", rate.first->id},
@@ -63,6 +67,8 @@ FigureData cascade_data(const Summary& summary) {
                                           {"disturbed", disturbed}}));
   }
   data.params = {
+      {"drawn", drawn},
+      {"article", drawn.contains("the article") ? "article" : ""},
       {"end", 1.35 * longest},  // room for the text behind the longest bar
       {"multiples", rates.multiples},
       {"what", rates.multiples ? "times as many images/s as the first row of its chain of bases"
