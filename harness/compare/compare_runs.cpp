@@ -132,16 +132,12 @@ FigureData differences_data(const Comparison& comparison) {
 void write_comparison_page(const fs::path& file, const Comparison& comparison, const std::string& name_a,
                            const std::string& name_b, const fs::path& source_dir, std::ostream& console) {
   PageFile page;
-  page.library = drawing_library(source_dir);
+  add_drawing_library(page, source_dir, "No figures");
   page.without_script = "the file comparison.txt in the same folder has the tables";
   page.page["title"] = "B against A";
   const auto add = [&](const std::string& title, json blocks) {
     page.page["sections"].push_back(section(title, std::move(blocks)));
   };
-  if (page.library.empty())
-    page.page["note"] =
-        "No figures, because the plot renderer is missing: run ./run_matrix once without --no-install, then "
-        "compare again.";
   add("answer", first_blocks(comparison, name_a, name_b));
   if (!comparison.rows.empty()) {
     Grid grid = comparison_grid(comparison, name_a, name_b);

@@ -127,7 +127,7 @@ json fleet_json(const FleetNight& night, const FleetVerdict& verdict) {
 void write_fleet_page(const std::filesystem::path& file, const FleetNight& night, const FleetVerdict& verdict,
                       const std::filesystem::path& project) {
   PageFile page;
-  page.library = drawing_library(project);
+  add_drawing_library(page, project, "No heat map");
   page.without_script = "`./run_matrix fleet HISTORY` shows the same in a terminal";
   page.page["title"] = "Fleet, night " + night.night;
   json blocks = json::array({{{"lines", {fleet_sentence(night, verdict)}}}});
@@ -137,10 +137,7 @@ void write_fleet_page(const std::filesystem::path& file, const FleetNight& night
   add_grid(blocks, slow_groups_grid(verdict));
   if (!verdict.hosts.empty()) add_grid(blocks, slow_hosts_grid(night, verdict));
   page.page["sections"].push_back(section("slow tonight", blocks));
-  if (page.library.empty())
-    page.page["note"] =
-        "No heat map, because the plot renderer is missing: run ./run_matrix once without --no-install.";
-  else {
+  if (!page.library.empty()) {
     page.specs["fleet"] = heat_map(night, verdict, project);
     page.page["sections"].push_back(section(
         "hosts by parts",

@@ -173,14 +173,10 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
                       const fs::path& source_dir, std::ostream& console, const Metric& metric,
                       const std::string& only) {
   PageFile file;
-  file.library = drawing_library(source_dir);
+  add_drawing_library(file, source_dir, "No charts");
   file.without_script = "`./run_matrix history show last` shows the last night in a terminal";
   file.page["title"] = (only.empty() ? "Nights" : "Nights of " + only) +
                        (metric.name == kTotalSeconds ? "" : ": " + metric.name);
-  if (file.library.empty())
-    file.page["note"] =
-        "No charts, because the plot renderer is missing: run ./run_matrix once without --no-install, then "
-        "`./run_matrix history trend` draws them.";
   const std::vector<std::string> machines = machines_of(nights);
   file.page["sections"].push_back(
       section("last night", last_night_blocks(trends, alarms, nights, machines, metric)));

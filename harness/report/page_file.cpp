@@ -16,6 +16,7 @@
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
 #include "harness/base/json_text.h"
+#include "harness/base/say.h"
 #include "harness/report/table.h"
 
 namespace harness {
@@ -127,13 +128,20 @@ void add_grid(json& blocks, const Grid& grid) {
 
 json fold(const std::string& title, json blocks) { return {{"fold", {title, std::move(blocks)}}}; }
 
-std::string drawing_library(const fs::path& source_dir) {
+void add_drawing_library(PageFile& page, const fs::path& source_dir, const std::string& lacks) {
   const fs::path python = source_dir / ".venv/bin/python";
-  if (!fs::exists(python)) return "";
-  base::Command command;
-  command.arguments = {python, source_dir / "plots/bundle.py"};
-  const base::Finished finished = base::run_to_end(command, /*interrupts_to_end=*/2);
-  return finished.exit_code == 0 ? finished.output : "";
+  if (fs::exists(python)) {
+    base::Command command;
+    command.arguments = {python, source_dir / "plots/bundle.py"};
+    base::Finished finished = base::run_to_end(command, /*interrupts_to_end=*/2);
+    if (finished.exit_code == 0) page.library = std::move(finished.output);
+    if (finished.exit_code != 0)
+      base::say("{} {}\n", base::shell_line(command), base::ended_in_words(finished.exit_code));
+  }
+  if (page.library.empty())
+    page.page["note"] = lacks +
+                        ", because the plot renderer is missing or failed: run ./run_matrix once without "
+                        "--no-install, then the same command again.";
 }
 
 void write_page_file(const fs::path& file, PageFile page, const fs::path& source_dir) {

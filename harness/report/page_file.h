@@ -27,9 +27,6 @@ std::string json_for_html(const nlohmann::json& data);
 std::string filled(const std::string& page_template, const std::map<std::string, std::string>& parts,
                    const std::string& name);
 
-// Vega, Vega-Lite and vega-embed as one script; empty if the renderer in source_dir/.venv is missing.
-std::string drawing_library(const std::filesystem::path& source_dir);
-
 // The parts of a page, whose blocks plots/report.js lists. A grid or fold without lines adds nothing.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 nlohmann::json section(const std::string& title, nlohmann::json blocks, const std::string& prefix = "",
@@ -43,10 +40,14 @@ struct PageFile {
   nlohmann::json specs = nlohmann::json::object();   // {figure: Vega-Lite spec}
   nlohmann::json data = nlohmann::json::object();    // {name: data that several specs use}
   nlohmann::json images = nlohmann::json::object();  // {figure: SVG in base64}, used without the library
-  std::string library;                               // drawing_library()
+  std::string library;                               // Vega, Vega-Lite and vega-embed as one script
   std::string records;                               // offered for download unchanged
   std::string without_script;                        // where a reader without JavaScript finds the content
 };
+
+// Where the renderer in source_dir/.venv is missing or fails, the page notes what it `lacks`, e.g. "No
+// charts".
+void add_drawing_library(PageFile& page, const std::filesystem::path& source_dir, const std::string& lacks);
 
 // Throws std::runtime_error when a part is missing or the file can't be written.
 void write_page_file(const std::filesystem::path& file, PageFile page,

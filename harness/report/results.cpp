@@ -58,7 +58,7 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
     file.page["terms"][term.word] = term.word;
     for (const std::string& header : term.headers) file.page["terms"][header] = term.word;
   }
-  file.library = drawing_library(source_dir);
+  add_drawing_library(file, source_dir, "Figures don't show values under the mouse");
   file.without_script = "the file table.md in the same folder has the tables";
   for (json& section : explain_sections(records)) file.page["sections"].push_back(std::move(section));
   // The sections of a matrix ask what rows do to one another; an explained row's changes are no matrix.
@@ -87,11 +87,6 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
       if (section["id"] == "environment")
         section["blocks"].push_back({{"facts", json::array({json::array({"run with", command})})}});
   for (json& section : common) file.page["sections"].push_back(std::move(section));
-  if (file.library.empty())
-    file.page["note"] = fmt::format(
-        "Figures don't show values under the mouse, because the plot renderer is missing: run ./run_matrix "
-        "once without --no-install, then `./run_matrix report {}`.",
-        run_dir.string());
   write_page_file(run_dir / "report.html", std::move(file), source_dir);
   console << "report: " << (run_dir / "report.html").string() << '\n';
 }

@@ -140,6 +140,21 @@ TEST(Page, WithoutRendererSaysHowToGetFigures) {
   EXPECT_EQ(element(page, "library"), "");
 }
 
+TEST(Page, ARendererThatFailsIsNamed) {
+  const TemporaryFolder project;
+  std::filesystem::create_directories(project / ".venv/bin");
+  const auto python = project / ".venv/bin/python";
+  std::ofstream(python) << "#!/bin/sh\nkill -TERM $$\n";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  harness::PageFile page;
+  testing::internal::CaptureStderr();
+  add_drawing_library(page, project.path(), "No charts");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("plots/bundle.py was ended by signal 15"),
+            std::string::npos);
+  EXPECT_EQ(page.library, "");
+  EXPECT_NE(page.page["note"].get<std::string>().find("No charts"), std::string::npos);
+}
+
 TEST(Page, ATemplateThatAsksForAnUnknownPartIsNamed) {
   EXPECT_EQ(harness::filled("a {{x}} b {{x}}", {{"x", "{{x}}"}}, "file"), "a {{x}} b {{x}}");
   for (const char* broken : {"{{y}}", "{{x"}) try {
