@@ -49,8 +49,11 @@ json require_json(std::string_view text) try {
   if (is_nested_too_deep(text))
     throw std::runtime_error(fmt::format("JSON nested deeper than {} levels", kDeepestJson));
   return json::parse(text);
-} catch (const json::exception& error) {
-  throw std::runtime_error(fmt::format("invalid JSON: {}", error.what()));
+} catch (const json::parse_error& error) {
+  throw std::runtime_error(error.byte > text.size() ? "the JSON is cut off"
+                                                    : fmt::format("not JSON at byte {}", error.byte));
+} catch (const json::out_of_range&) {
+  throw std::runtime_error("the JSON has a number that is too large");
 }
 
 size_t read_json_lines(std::istream& input, const std::filesystem::path& file, std::ostream& warnings,

@@ -260,7 +260,7 @@ TEST(Merge, AReportThatIsDamagedIncompleteOrOfAnotherRankIsNamedByItsLine) {
   reports[1] = std::string(60, 'x');
   EXPECT_SAYS(refusal(slice_of(reports)), "line 3: ``: expected an object");
   std::string text = slice_of(reports_of(3));
-  EXPECT_SAYS(refusal(text.substr(0, text.size() - 10)), "line 4: invalid JSON");
+  EXPECT_SAYS(refusal(text.substr(0, text.size() - 10)), "line 4: the JSON is cut off");
   EXPECT_SAYS(refusal("{}\n"), "line 1: `device` is missing");
   EXPECT_SAYS(refusal(std::string(5000, '[')), "line 1: JSON nested deeper");
 }

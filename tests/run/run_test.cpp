@@ -83,7 +83,7 @@ TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
       << by_row["disk"]["reason"];
   EXPECT_NE(by_row["0"]["reason"].get<std::string>().find("wanted 1 TB"), std::string::npos);
   for (const auto& [row, why] :
-       {std::pair("1", "line 1: invalid JSON"), std::pair("5", "line 2: `place` is missing"),
+       {std::pair("1", "line 1: the JSON is cut off"), std::pair("5", "line 2: `place` is missing"),
         std::pair("6", "No such file"), std::pair("12", "expected 5 lines")}) {
     const std::string reason = by_row[row]["reason"];
     EXPECT_NE(reason.find("slice.jsonl is not a complete result"), std::string::npos) << reason;
