@@ -143,6 +143,7 @@ std::vector<std::string> header_lines(const Summary& summary) {
 }
 
 std::vector<std::string> legend_lines(const Summary& summary) {
+  if (std::ranges::none_of(summary.rows, &SummaryRow::ok)) return {};  // there are only reasons
   std::vector<std::string> lines = {
       fmt::format("s: seconds for {} timed batches{}. Phases (load ..): % of the step{}; move = h2d + "
                   "scatter + broadcast, loss includes gather, comm = reduce + sync.",

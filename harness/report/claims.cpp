@@ -102,7 +102,7 @@ std::string claims_line(const std::vector<Claim>& claims) {
     return std::ranges::count_if(claims, [&](const Claim& claim) { return claim.verdict == verdict; });
   };
   const auto hold = count(ClaimVerdict::holds), refuted = count(ClaimVerdict::does_not_hold);
-  return fmt::format("{} {}, {} {} not, {} by construction, {} undecided, {} cannot be told", hold,
+  return fmt::format("{} {}, {} {} not, {} by construction, {} undecided, {} not tested here", hold,
                      hold == 1 ? "holds" : "hold", refuted, refuted == 1 ? "does" : "do",
                      count(ClaimVerdict::by_construction), count(ClaimVerdict::undecided),
                      count(ClaimVerdict::cannot_be_tested) + count(ClaimVerdict::not_measured));

@@ -43,7 +43,7 @@ struct Claim {
 void correct_for_their_number(std::vector<Claim>& claims);
 // The article's claims if the summary has a row of its matrix, then the run's own.
 std::vector<Claim> claims_of(const Summary& summary);
-// `6 hold, 1 does not, 9 by construction, 1 undecided, 0 cannot be told`; empty without claims.
+// `6 hold, 1 does not, 9 by construction, 1 undecided, 0 not tested here`; empty without claims.
 std::string claims_line(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary, bool own = false);
 // Which claims a planned run can test. The rows of `planned` have no figures, and status OK if they will run.

@@ -83,7 +83,7 @@ TEST(Claims, AreCountedInOneLine) {
   claims[0].verdict = claims[1].verdict = ClaimVerdict::holds;
   claims[2].verdict = ClaimVerdict::does_not_hold;
   claims[3].verdict = ClaimVerdict::undecided;
-  EXPECT_EQ(claims_line(claims), "2 hold, 1 does not, 0 by construction, 1 undecided, 0 cannot be told");
+  EXPECT_EQ(claims_line(claims), "2 hold, 1 does not, 0 by construction, 1 undecided, 0 not tested here");
   EXPECT_EQ(claims_line({}), "");
 }
 
