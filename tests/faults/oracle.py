@@ -107,7 +107,7 @@ def names_the_fault(result, extra):
     elif 'signal' in extra:
         number = int(getattr(signal, extra['signal']))
         words = [f'signal {number}', f'exit code {128 + number}', 'interrupted', 'HUNG', extra['target']]
-        words += {'orted': ['remote daemon'], 'nginx': ['object store']}.get(extra['target'], [])
+        words += {'orted': ['remote daemon', 'one or more daemons'], 'nginx': ['object store']}.get(extra['target'], [])
     elif 'limits' in extra:
         words = ['Too many open files', 'File too large', 'ulimit', 'OUT_OF_MEMORY', 'memory', 'bad_alloc', 'signal 9']
     else:
