@@ -42,10 +42,10 @@ std::vector<uint8_t> ImageMaker::encode_to_size(int quality, double bytes) {
   if (planes->height >= 256) {
     constexpr int kEvery = 4;
     const int band = planes->half_chroma ? 16 : 8;
-    const int bands = (planes->height + band - 1) / band;
+    const int bands = (planes->height + band - 1) / band, sampled = (bands + kEvery - 1) / kEvery;
     constexpr double kHeaders = 640;
     const auto size = static_cast<double>(encode_at(kEvery).size()) - kHeaders;
-    correct(size * bands / ((bands + kEvery - 1) / kEvery) + kHeaders);
+    correct(size * bands / sampled + kHeaders);
   }
   auto result = encode_at(1);
   for (int again = 0; again < 3 && std::abs(result.size() / bytes - 1) > kTolerance; ++again) {

@@ -41,7 +41,7 @@ bool is_nested_image(const arrow::DataType& type) {
 
 // The features by Hugging Face's metadata; an empty object without it.
 nlohmann::json features_of(const arrow::Schema& schema) {
-  const auto facts = schema.metadata();
+  const auto& facts = schema.metadata();
   const int at = facts ? facts->FindKey(kFeatures) : -1;
   if (at < 0) return nlohmann::json::object();
   const auto info = base::parse_json(facts->value(at));

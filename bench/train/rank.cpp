@@ -258,7 +258,7 @@ void train_rank(const harness::Job& job, const RankInfo& info) {
     rank->join_others();
     rank->train();
   } catch (...) {
-    rank.release();  // intentional leak: destroying a group may wait for dead ranks
+    static_cast<void>(rank.release());  // intentional leak: destroying a group may wait for dead ranks
     throw;
   }
 }

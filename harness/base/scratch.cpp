@@ -22,7 +22,7 @@ static bool is_private(const fs::path& folder) {
 }
 
 fs::path private_folder(const fs::path& place) {
-  const fs::path usual = place / fmt::format("training-matrix-{}", ::geteuid());
+  fs::path usual = place / fmt::format("training-matrix-{}", ::geteuid());
   const int error = ::mkdir(usual.c_str(), 0700) == 0 ? 0 : errno;
   if (error == 0 || is_private(usual)) return usual;
   if (error != EEXIST) throw_write_error(usual, error);

@@ -189,7 +189,7 @@ void TwoNodes::remove() {
 }
 
 static std::string why_not_made(double rate_mbit, double latency_ms) try {
-  TwoNodes(rate_mbit, latency_ms);
+  const TwoNodes tried(rate_mbit, latency_ms);
   return "";
 } catch (const Disturbed&) {
   throw;

@@ -65,14 +65,15 @@ static bool may_be_a_cause(const Step& step) {
 }
 
 bool ExplainedRow::run(int64_t blocks, double within_s, bool may_shorten, std::mt19937& random) {
-  std::ranges::stable_partition(steps_, is_first);
+  std::stable_partition(steps_.begin(), steps_.end(), is_first);
   if (!first_block(within_s, may_shorten)) return false;
   leave_out_what_gains_nothing();
   for (int64_t block = 1; block < blocks; ++block) {
     std::ranges::shuffle(steps_, random);
-    std::ranges::stable_partition(steps_, may_be_a_cause);
-    std::ranges::stable_partition(
-        steps_, [this](const Step& step) { return may_be_a_cause(step) && last_of(step.of.change); });
+    std::stable_partition(steps_.begin(), steps_.end(), may_be_a_cause);
+    std::stable_partition(steps_.begin(), steps_.end(), [this](const Step& step) {
+      return may_be_a_cause(step) && last_of(step.of.change);
+    });
     for (Step& step : steps_) {
       if (watch_.s() >= within_s) return true;
       step.of.block = block;

@@ -158,7 +158,7 @@ class ExplainedJob {
     for (const auto& [name, why] : subject_.impossible()) {
       if (!left_out_.insert(name).second) continue;
       base::say("      {}: left out: {}\n", name, why);
-      const auto is_named = [&](const Intervention* change) { return change->name == name; };
+      const auto is_named = [&name = name](const Intervention* change) { return change->name == name; };
       std::erase_if(within_, is_named);
       std::erase_if(at_start_, is_named);
     }

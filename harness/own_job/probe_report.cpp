@@ -69,7 +69,7 @@ void take(ProbeRank& rank, const json& line) {
 
 void read_lines(const fs::path& file, const std::function<void(const json&)>& take_line) {
   std::istringstream input(base::read_file(file));
-  base::read_json_lines(input, file, std::cerr, "left out", [&](json line, int) { take_line(line); });
+  base::read_json_lines(input, file, std::cerr, "left out", [&](const json& line, int) { take_line(line); });
 }
 
 struct Workers {

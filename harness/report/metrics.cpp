@@ -16,7 +16,7 @@ namespace {
 using Value = std::optional<double>;
 
 Metric fact(const std::string& name, const std::string& unit, const std::string& description,
-            std::function<std::string(const SummaryRow&)> text) {
+            const std::function<std::string(const SummaryRow&)>& text) {
   return {name, unit, description, {}, [text](const Summary&, const SummaryRow& row) { return text(row); }};
 }
 

@@ -15,13 +15,13 @@ Value positive(double value) { return value > 0 ? Value(value) : std::nullopt; }
 
 // From the times of the batches; nullopt for a row that ran without phase clock.
 Metric of_run(const std::string& name, const std::string& unit, const std::string& description,
-              std::function<Value(const RunStatistics&)> figure) {
+              const std::function<Value(const RunStatistics&)>& figure) {
   return {name, unit, description,
           [figure](const SummaryRow& row) { return row.run.has_samples ? figure(row.run) : std::nullopt; }};
 }
 
 Metric of_communication(const std::string& name, const std::string& unit, const std::string& description,
-                        std::function<Value(const Communication&)> figure) {
+                        const std::function<Value(const Communication&)>& figure) {
   return {name, unit, description, [figure](const SummaryRow& row) {
             return row.communication ? figure(*row.communication) : std::nullopt;
           }};
@@ -175,8 +175,8 @@ std::vector<Metric> gpu_metrics() {
         Counted{"pcie_received_gb_per_s", "GB/s", "PCIe traffic to a GPU"},
         Counted{"nvlink_sent_gb_per_s", "GB/s", "traffic from a GPU over all its NVLinks"},
         Counted{"nvlink_received_gb_per_s", "GB/s", "traffic to a GPU over all its NVLinks"}})
-    list.push_back(
-        {name, unit, description, [name](const SummaryRow& row) { return counted(*row.record, name); }});
+    list.push_back({name, unit, description,
+                    [name = name](const SummaryRow& row) { return counted(*row.record, name); }});
   return list;
 }
 

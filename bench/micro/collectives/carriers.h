@@ -33,6 +33,6 @@ struct NamedCarrier {
 // Empty if MPI did not start this process, or this build has none. The last one finalises MPI.
 std::vector<NamedCarrier> make_mpi_carriers(const GroupOptions& options);
 // Between GPUs; empty if a node has fewer GPUs than ranks.
-std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options);
+std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options);
 
 }  // namespace bench

@@ -83,7 +83,7 @@ class BareNccl : public Carrier {
 
 }  // namespace
 
-std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options) {
+std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options) {
   const int gpus = c10::cuda::device_count();
   if (options.rank.local_world_size > gpus) {
     if (options.rank.rank == 0)
@@ -97,9 +97,10 @@ std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options) {
   std::vector<NamedCarrier> carriers;
   const auto store = c10::make_intrusive<c10d::PrefixStore>(
       "nccl", c10::intrusive_ptr<c10d::Store>::reclaim_copy(options.store));
-  options.store = store.get();
-  carriers.push_back({"nccl", std::make_unique<Nccl>(options), "bare_nccl", device});
-  carriers.push_back({"bare_nccl", std::make_unique<BareNccl>(options), "", device});
+  GroupOptions of_nccl = options;
+  of_nccl.store = store.get();
+  carriers.push_back({"nccl", std::make_unique<Nccl>(of_nccl), "bare_nccl", device});
+  carriers.push_back({"bare_nccl", std::make_unique<BareNccl>(of_nccl), "", device});
   return carriers;
 }
 
@@ -108,7 +109,7 @@ std::vector<NamedCarrier> make_gpu_carriers(GroupOptions options) {
 namespace bench {
 
 // bench_micro has no GPU support; bench_micro_cuda has.
-std::vector<NamedCarrier> make_gpu_carriers(GroupOptions) { return {}; }
+std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions&) { return {}; }
 
 }  // namespace bench
 #endif

@@ -47,7 +47,7 @@ class EmulatedWork : public c10d::Work {
     duration_ms_ = duration_ms;
     future_->markCompleted(c10::IValue(result));
   }
-  void fail(std::exception_ptr error) { future_->setErrorIfNeeded(error); }
+  void fail(std::exception_ptr error) { future_->setErrorIfNeeded(std::move(error)); }
 
  private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;

@@ -63,7 +63,7 @@ struct Node : torch::autograd::Function<Node> {
     context->save_for_backward({x, weight, second, third.value_or(at::Tensor()), bytes_on(x, kept_bytes)});
     return at::empty({x.size(0), outputs}, x.options().dtype(at::kFloat));
   }
-  static variable_list backward(AutogradContext* context, variable_list) {
+  static variable_list backward(AutogradContext* context, const variable_list&) {
     const double ns = context->saved_data["ns"].toDouble();
     const variable_list with_activations = context->get_saved_variables();
     const variable_list all_saved(with_activations.begin(), with_activations.begin() + 4);

@@ -13,8 +13,10 @@ double LearningRateSchedule::factor(int64_t step) const {
   if (step < warmup) return kFirst + (1 - kFirst) * double(step) / double(warmup);
   const int64_t all = std::max<int64_t>(1, steps - warmup), done = std::min(step - warmup, all - 1);
   switch (kind) {
-    case Kind::step:
-      return std::pow(kDrop, double(done / ((all + 2) / 3)));
+    case Kind::step: {
+      const int64_t drops = done / ((all + 2) / 3);
+      return std::pow(kDrop, double(drops));
+    }
     case Kind::cosine:
       return (1 + std::cos(std::numbers::pi * double(done) / double(all))) / 2;
     case Kind::constant:

@@ -19,7 +19,7 @@ class CompressionHook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10
 
   // Called by the Reducer when a bucket is full. A hook must divide by the number of ranks itself.
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
-    const at::Tensor buffer = bucket.getBuffer();
+    const at::Tensor& buffer = bucket.getBuffer();
     std::vector<at::Tensor> message{buffer.to(type_).div_(state_->getSize())};
     return state_->allreduce(message)->getFuture()->then(
         [buffer](c10::ivalue::Future& done) {

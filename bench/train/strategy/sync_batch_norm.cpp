@@ -79,8 +79,8 @@ at::Tensor local_statistics(const at::Tensor& x) {
 
 struct SyncBatchNormFunction : torch::autograd::Function<SyncBatchNormFunction> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input,
-                            const at::Tensor& scale, const at::Tensor& shift, at::Tensor running_mean,
-                            at::Tensor running_variance, SyncBatchNorm* all, int64_t layer) {
+                            const at::Tensor& scale, const at::Tensor& shift, const at::Tensor& running_mean,
+                            const at::Tensor& running_variance, SyncBatchNorm* all, int64_t layer) {
     const at::Tensor x = input.to(at::kFloat).contiguous();
     const Planes planes(x);
     const at::Tensor statistics = all->gather(size_t(layer), local_statistics(x));

@@ -19,12 +19,13 @@ at::Tensor in_either_order(const at::Tensor& x) { return x.contiguous(x.suggest_
 
 struct OnGpu : torch::autograd::Function<OnGpu> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input,
-                            const at::Tensor& scale, const at::Tensor& shift, at::Tensor running_mean,
-                            at::Tensor running_variance, SyncBatchNorm* all, int64_t layer) {
+                            const at::Tensor& scale, const at::Tensor& shift, const at::Tensor& running_mean,
+                            const at::Tensor& running_variance, SyncBatchNorm* all, int64_t layer) {
     const at::Tensor x = in_either_order(input);
     const int64_t channels = x.size(1);
     const auto [mine, my_inverse] = at::batch_norm_stats(x, kBatchNormEpsilon);
-    const at::Tensor count = at::full({1}, double(x.numel() / channels), mine.options());
+    const int64_t count_of_rank = x.numel() / channels;
+    const at::Tensor count = at::full({1}, double(count_of_rank), mine.options());
     const at::Tensor parts = at::stack(all->all_of(size_t(layer), at::cat({mine, my_inverse, count})));
     const at::Tensor counts = parts.select(1, 2 * channels);
     const auto [mean, inverse] = at::batch_norm_gather_stats_with_counts(
