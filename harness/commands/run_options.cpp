@@ -66,7 +66,7 @@ void add_time_option(CLI::App& app, const std::string& name, double& seconds, co
     std::string digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
     digits.erase(digits.find_last_not_of(' ') + 1);
     const auto number = base::number_of<double>(digits);
-    if (unit == units.end() || !number || *number < 0 || *number > kLongest_s)
+    if (unit == units.end() || !number || *number < 0 || *number * unit->second > kLongest_s)
       return "expected a number and its unit s, m or h, such as 90s, 30m or 2h; found " + text;
     if (*number == 0 && !or_zero) return "a time of 0 fits no row";
     text = fmt::format("{}", *number * unit->second);
