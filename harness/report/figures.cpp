@@ -7,9 +7,9 @@
 #include <array>
 #include <stdexcept>
 
-#include "harness/base/child_process.h"
 #include "harness/base/interrupt.h"
 #include "harness/report/figures/figure.h"
+#include "harness/report/page_file.h"
 #include "harness/report/table.h"
 
 namespace harness {
@@ -59,18 +59,11 @@ void remove_old_figures(const fs::path& folder) {
 }
 
 // Returns whether the renderer ran and succeeded.
-bool render(const fs::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) {
-  const fs::path python = source_dir / ".venv/bin/python";
-  if (!fs::exists(python)) return false;  // an unpacked bundle may have none
-  base::Command command;
-  command.arguments = {python, source_dir / "plots/render.py"};
-  command.arguments.insert(command.arguments.end(), specs.begin(), specs.end());
-  try {
-    return base::run_to_end(command, /*interrupts_to_end=*/2).exit_code == 0;
-  } catch (const std::runtime_error& error) {
-    console << error.what() << "\n";
-    return false;
-  }
+bool render(const fs::path& source_dir, const std::vector<std::string>& specs, std::ostream& console) try {
+  return run_plot_script(source_dir, "render.py", specs).has_value();
+} catch (const std::runtime_error& error) {
+  console << error.what() << "\n";
+  return false;
 }
 
 }  // namespace

@@ -128,16 +128,22 @@ void add_grid(json& blocks, const Grid& grid) {
 
 json fold(const std::string& title, json blocks) { return {{"fold", {title, std::move(blocks)}}}; }
 
-void add_drawing_library(PageFile& page, const fs::path& source_dir, const std::string& lacks) {
+std::optional<std::string> run_plot_script(const fs::path& source_dir, const std::string& script,
+                                           const std::vector<std::string>& arguments) {
   const fs::path python = source_dir / ".venv/bin/python";
-  if (fs::exists(python)) {
-    base::Command command;
-    command.arguments = {python, source_dir / "plots/bundle.py"};
-    base::Finished finished = base::run_to_end(command, /*interrupts_to_end=*/2);
-    if (finished.exit_code == 0) page.library = std::move(finished.output);
-    if (finished.exit_code != 0)
-      base::say("{} {}\n", base::shell_line(command), base::ended_in_words(finished.exit_code));
-  }
+  if (!fs::exists(python)) return std::nullopt;  // an unpacked bundle may have none
+  const fs::path program = source_dir / "plots" / script;
+  base::Command command;
+  command.arguments = {python, program};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  base::Finished finished = base::run_to_end(command, /*interrupts_to_end=*/2);
+  if (finished.exit_code == 0) return std::move(finished.output);
+  base::say("{} {} {}\n", python.string(), program.string(), base::ended_in_words(finished.exit_code));
+  return std::nullopt;
+}
+
+void add_drawing_library(PageFile& page, const fs::path& source_dir, const std::string& lacks) {
+  page.library = run_plot_script(source_dir, "bundle.py").value_or("");
   if (page.library.empty())
     page.page["note"] = lacks +
                         ", because the plot renderer is missing or failed: run ./run_matrix once without "

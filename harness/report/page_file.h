@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,11 @@ struct PageFile {
   std::string records;                               // offered for download unchanged
   std::string without_script;                        // where a reader without JavaScript finds the content
 };
+
+// Runs plots/SCRIPT with the Python of source_dir/.venv; returns what it printed. Nothing where there is no
+// such Python, or the script failed, which is said. Throws std::runtime_error where it can't be started.
+std::optional<std::string> run_plot_script(const std::filesystem::path& source_dir, const std::string& script,
+                                           const std::vector<std::string>& arguments = {});
 
 // Where the renderer in source_dir/.venv is missing or fails, the page notes what it `lacks`, e.g. "No
 // charts".

@@ -26,6 +26,14 @@ class OwnJob : public Program {
       if (record["status"] == status) found.insert(record["intervention"]["change"].get<std::string>());
     return found;
   }
+  int record_where_unshare_is(const std::string& script) {
+    fs::create_directories(directory / "bin");
+    std::ofstream(directory / "bin/unshare") << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(directory / "bin/unshare", fs::perms::owner_all);
+    return run({"record", "--keep-disturbed", "--out", directory / "run", "--", "python3",
+                SOURCE_DIR "/tests/own_job/fake_job.py"},
+               {{"PATH", (directory / "bin").string() + ":" + std::getenv("PATH")}});
+  }
   // The run's folder stays; whatever else a start made must be gone.
   void expect_nothing_left() {
     EXPECT_FALSE(fs::exists(directory / "checkpoint"));
@@ -93,28 +101,14 @@ TEST_F(OwnJob, WhatItWritesIsThrownAwayAndListed) {
 }
 
 TEST_F(OwnJob, WithoutNamespacesItIsRefusedUnlessItMayWrite) {
-  fs::create_directories(directory / "bin");
-  std::ofstream(directory / "bin/unshare") << "#!/bin/sh\necho unshare failed >&2\nexit 1\n";
-  fs::permissions(directory / "bin/unshare", fs::perms::owner_all);
-  const std::string path = (directory / "bin").string() + ":" + std::getenv("PATH");
-  const std::vector<std::string> job = {"--", "python3", SOURCE_DIR "/tests/own_job/fake_job.py"};
-  std::vector<std::string> words = {"record", "--keep-disturbed", "--out", directory / "run"};
-  words.insert(words.end(), job.begin(), job.end());
-  EXPECT_EQ(run(words, {{"PATH", path}}), 2);
+  EXPECT_EQ(record_where_unshare_is("echo unshare failed >&2\nexit 1"), 2);
   EXPECT_TRUE(says("no mount namespace can be made")) << errors();
   EXPECT_TRUE(says("--may-write"));
   EXPECT_FALSE(fs::exists(directory / "run/starts/0/rank-0")) << "the job was started";
 }
 
 TEST_F(OwnJob, ASignalThatEndsTheAttemptOfANamespaceIsNotTakenForItsImpossibility) {
-  fs::create_directories(directory / "bin");
-  std::ofstream(directory / "bin/unshare") << "#!/bin/sh\nkill -TERM $$\n";
-  fs::permissions(directory / "bin/unshare", fs::perms::owner_all);
-  const std::string path = (directory / "bin").string() + ":" + std::getenv("PATH");
-  EXPECT_EQ(run({"record", "--keep-disturbed", "--out", directory / "run", "--", "python3",
-                 SOURCE_DIR "/tests/own_job/fake_job.py"},
-                {{"PATH", path}}),
-            1);
+  EXPECT_EQ(record_where_unshare_is("kill -TERM $$"), 1);
   const json record = records_in("run").at(0);
   EXPECT_NE(
       std::string(record["reason"]).find("the attempt to make a mount namespace was ended by signal 15"),
