@@ -31,29 +31,54 @@ std::string packed_copy_of(const harness::Job& job) {
   return packed == job.packed.end() ? "" : packed->second;
 }
 
-std::string what_is_read;  // for a crash within a storage
+// A WhyEnded as JSON that fits into a rank's slot.
+std::string why_ended(const char* status, std::string reason) {
+  while (true) {  // JSON escapes may make the text longer
+    const std::string text = harness::encode(harness::WhyEnded{status, reason})
+                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (text.size() < sizeof harness::ProgressSlot::why_ended || reason.empty()) return text;
+    reason.resize(reason.size() / 2);
+  }
+}
+
+std::string crashed_reading, hangs_reading;  // a sentence, a WhyEnded as JSON
+harness::ProgressSlot* own_slot = nullptr;
 
 // Prints a stack trace on SIGUSR2, which the harness sends to a hung rank before it kills it, and on the
-// signals of a crash, which then end the rank as if there were no handler. OpenMPI keeps handlers that it
-// finds, this function those of the sanitizers.
-void print_stacks(const harness::Job& job) {
-  const std::string location = packed_copy_of(job);
-  what_is_read = fmt::format(
-      "it crashed while it read {}, which may be damaged; {}\n",
-      location.empty() ? "storage " + job.row.storage : location,
-      location.empty() ? "check the files and their disk" : pack_again(job.row.storage, location));
+// signals of a crash, which then end the rank as if there were no handler. Tells what was read if a thread is
+// within a storage then. OpenMPI keeps handlers that it finds, this function those of the sanitizers.
+void print_stacks(const harness::Job& job, const RankInfo& rank) {
+  static harness::Progress progress(job.progress, 0);
+  own_slot = &progress.slot(rank.rank);
+  const std::string location = packed_copy_of(job),
+                    place = location.empty() ? "storage " + job.row.storage : location,
+                    next = location.empty() ? "check the files and their disk"
+                                            : pack_again(job.row.storage, location);
+  crashed_reading = fmt::format("it crashed while it read {}, which may be damaged; {}\n", place, next);
+  hangs_reading = why_ended("HUNG", fmt::format("it still reads {}, which may be damaged or on a disk that "
+                                                "does not answer; {}",
+                                                place, next));
   struct sigaction action {};
   action.sa_handler = [](int signal_number) {
+    if (signal_number != SIGUSR2) {  // loader threads crash together on a damaged copy: the first one tells
+      static std::atomic<pid_t> first{0};
+      pid_t crashed = 0;
+      if (!first.compare_exchange_strong(crashed, ::gettid()) && crashed != ::gettid())
+        while (true) ::pause();
+    }
     void* frames[64];
     const int count = backtrace(frames, 64);
     if (signal_number != SIGUSR2) std::reverse(frames, frames + count);  // records show the last lines
     backtrace_symbols_fd(frames, count, STDERR_FILENO);
+    if (signal_number == SIGUSR2 && ReadingStorage::threads > 0)
+      harness::set_why_ended(*own_slot, hangs_reading);
     if (signal_number != SIGUSR2 && ReadingStorage::now)
-      (void)!::write(STDERR_FILENO, what_is_read.data(), what_is_read.size());
-    if (signal_number != SIGUSR2) ::raise(signal_number);  // again, after this function
+      (void)!::write(STDERR_FILENO, crashed_reading.data(), crashed_reading.size());
+    if (signal_number == SIGUSR2) return;
+    ::signal(signal_number, SIG_DFL);
+    ::raise(signal_number);  // again, after this function
   };
   sigaction(SIGUSR2, &action, nullptr);
-  action.sa_flags = int(SA_RESETHAND);
   for (const int crash : {SIGSEGV, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction there {};
     sigaction(crash, nullptr, &there);
@@ -86,22 +111,15 @@ void end_with_parent() {
 int report_error(const harness::Job& job, const RankInfo& rank, const char* status,
                  const std::string& reason) {
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
-  const auto why = [&](const std::string& text) { return harness::encode(harness::WhyEnded{status, text}); };
   try {
     harness::Progress progress(job.progress, 0);
-    harness::ProgressSlot& slot = progress.slot(rank.rank);
-    std::string text, shortened = reason;
-    do {  // JSON escapes may make the text longer
-      text = why(shortened).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-      shortened.resize(shortened.size() / 2);
-    } while (text.size() >= sizeof slot.why_ended && !shortened.empty());
-    harness::set_why_ended(slot, text);
+    harness::set_why_ended(progress.slot(rank.rank), why_ended(status, reason));
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
   }
   try {
     write_json(std::filesystem::path(job.directory) / fmt::format("rank-{}.error.json", rank.rank),
-               why(reason));
+               harness::encode(harness::WhyEnded{status, reason}));
   } catch (const std::exception& error) {  // full disk: stderr may be on it too
     std::cerr << error.what() << '\n';
   }
@@ -129,7 +147,7 @@ int run_and_report(const harness::Job& job, const RankInfo& rank) {
   try {
     open_rank_logs(rank);
     end_with_parent();
-    print_stacks(job);
+    print_stacks(job, rank);
     report_bus_errors(job, rank);
     train_rank(job, rank);
     return 0;

@@ -54,6 +54,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ProgressSlot& slot(int rank) { return slots_[rank]; }
+  const ProgressSlot& slot(int rank) const { return slots_[rank]; }
   int ranks() const { return ranks_; }
 
  private:

@@ -46,31 +46,40 @@ std::string last_collectives(const std::filesystem::path& dump) try {
   return fmt::format("\n{} is not a dump of the flight recorder: {}", dump.string(), error.what());
 }
 
+// Returns whether `words` are a WhyEnded; one that was being written is none.
+static bool take_why_ended(Outcome& outcome, int rank, int ranks, const nlohmann::json& words) {
+  try {
+    const WhyEnded why = decode<WhyEnded>(words);
+    outcome.status = why.status;
+    outcome.reason = (ranks > 1 ? fmt::format("rank {}: ", rank) : "") + why.reason;
+    return true;
+  } catch (const Violation&) {
+    return false;
+  }
+}
+
+static bool take_why_ended(Outcome& outcome, const Progress& progress) {
+  for (int rank = 0; rank < progress.ranks(); ++rank)
+    if (take_why_ended(outcome, rank, progress.ranks(), base::parse_json(why_ended(progress.slot(rank)))))
+      return true;
+  return false;
+}
+
 // Uses the error of the rank that reported first; other ranks may have failed as a consequence.
 static bool explain_by_rank(Outcome& outcome, Progress& progress, const std::filesystem::path& directory) {
-  const auto take = [&](int rank, const nlohmann::json& words) {
-    try {
-      const WhyEnded why = decode<WhyEnded>(words);
-      outcome.status = why.status;
-      outcome.reason = (progress.ranks() > 1 ? fmt::format("rank {}: ", rank) : "") + why.reason;
-      return true;
-    } catch (const Violation&) {  // as one that was being written
-      return false;
-    }
-  };
   std::filesystem::file_time_type first;
   bool found = false;
   for (int rank = 0; rank < progress.ranks(); ++rank) {
     const auto file = directory / fmt::format("rank-{}.error.json", rank);
     std::error_code missing;
     const auto written = std::filesystem::last_write_time(file, missing);
-    if (missing || (found && written >= first) || !take(rank, base::parse_json_file(file))) continue;
+    if (missing || (found && written >= first) ||
+        !take_why_ended(outcome, rank, progress.ranks(), base::parse_json_file(file)))
+      continue;
     first = written;
     found = true;
   }
-  for (int rank = 0; rank < progress.ranks() && !found; ++rank)  // when no file could be written
-    found = take(rank, base::parse_json(why_ended(progress.slot(rank))));
-  return found;
+  return found || take_why_ended(outcome, progress);  // which needs no disk
 }
 
 struct BySignal {
@@ -159,6 +168,15 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
   if (words.empty() && !launch.command_per_rank) words = base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;
   if (!launch.command_per_rank) outcome.reason = missing_memory(errors) + outcome.reason;
+}
+
+void explain_hang(Outcome& outcome, const Progress& progress, double silence_s, double allowed_s) {
+  const bool told = take_why_ended(outcome, progress);
+  outcome.status = "HUNG";
+  outcome.reason = fmt::format(
+      "no rank finished a batch for {:.1f} s (limit {:.1f}); {}{}the record's `stacks` has the stack of each "
+      "rank",
+      silence_s, allowed_s, outcome.reason, told ? "; " : "");
 }
 
 bool explain_deadlock(Outcome& outcome, const Launch& launch) {

@@ -96,12 +96,8 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const TimeLimits& li
                                : limits.start_s;
     const bool seen = launch.launcher == "local" || launch.command_per_rank || heartbeat.seen();
     if (seen && processes.first_failure() < 0 && silence > allowed) {
-      outcome.status = "HUNG";
-      outcome.reason = fmt::format(
-          "no rank finished a batch for {:.1f} s (limit {:.1f}); the record's `stacks` has the stack of each "
-          "rank",
-          silence, allowed);
       outcome.stacks = processes.stacks();
+      explain_hang(outcome, progress, silence, allowed);
       return outcome;
     }
     if (limits.timeout_s > 0 && outcome.wall_s > limits.timeout_s) {

@@ -57,6 +57,10 @@ std::string last_collectives(const std::filesystem::path& dump);
 void explain_failure(Outcome& outcome, const RowProcesses& processes, const Launch& launch,
                      Progress& progress, const std::filesystem::path& directory, MemoryRanOut memory_ran_out);
 
+// Sets status and reason when no rank has finished a batch for longer than is allowed, after RowProcesses::
+// stacks(): a rank whose thread is still in its storage tells that then.
+void explain_hang(Outcome& outcome, const Progress& progress, double silence_s, double allowed_s);
+
 // For ranks that don't start: OpenMPI's PMIx server may deadlock after it has run out of shared memory, and
 // then neither it nor the ranks end. Sets status and reason and returns true if its output says so.
 bool explain_deadlock(Outcome& outcome, const Launch& launch);

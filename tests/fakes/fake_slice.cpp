@@ -236,6 +236,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (behaviour == "hang") {
+    harness::set_why_ended(progress.slot(rank),
+                           json{{"status", "HUNG"}, {"reason", "it still reads /copy"}}.dump());
     std::ofstream(directory + "/rank-" + std::to_string(rank) + ".flight.json")
         << json{{"entries",
                  {{{"pg_id", 0},

@@ -128,7 +128,8 @@ TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
   }
 }
 
-// In the middle, where the images are; and LMDB's size of a page, by which the library divides.
+// In the middle, where the images are; LMDB's size of a page, by which the library divides; and the number of
+// records in its leaves (pages with flag 2), beyond which it reads in all loader threads at once.
 TEST_F(LaunchFaults, ADamagedPackedCopyIsNamed) {
   bench::small_dataset(directory / "images", 200);
   const auto made = [&](Words words) {
@@ -141,17 +142,20 @@ TEST_F(LaunchFaults, ADamagedPackedCopyIsNamed) {
     return json::parse(finished.output.substr(last));
   };
   const std::string index = made({"index", "--data", directory / "images"})["index"];
-  for (const std::string storage : {"hdf5", "arrow", "parquet", "tfrecord", "raw", "lmdb", "lmdb's pages"}) {
-    const bool pages = storage == "lmdb's pages";
+  for (const std::string storage :
+       {"hdf5", "arrow", "parquet", "tfrecord", "raw", "lmdb", "lmdb's pages", "lmdb's leaves"}) {
+    const bool pages = storage == "lmdb's pages", leaves = storage == "lmdb's leaves";
     const std::string name = storage.substr(0, storage.find('\''));
     const fs::path packed = made({"pack", "--index", index, "--to", name})["location"].get<std::string>();
     for (const auto& entry : fs::recursive_directory_iterator(packed)) {
       if (!entry.is_regular_file() || entry.file_size() < 8192) continue;
       std::fstream file(entry.path(), std::ios::binary | std::ios::in | std::ios::out);
       const auto size = std::streamoff(entry.file_size());
-      if (!pages) file.seekp(size / 4) << std::string(size_t(size / 2), '\xff');
+      if (!pages && !leaves) file.seekp(size / 4) << std::string(size_t(size / 2), '\xff');
       for (const std::streamoff at : {40, 4096 + 40})
         if (pages) file.seekp(at) << std::string(4, '\0');
+      for (std::streamoff page = 8192; leaves && page < size; page += 4096)
+        if (file.seekg(page + 10).get() == 2) file.seekp(page + 12) << std::string(2, '\0');
     }
     const pid_t pid =
         start_matrix("0",
@@ -161,7 +165,7 @@ TEST_F(LaunchFaults, ADamagedPackedCopyIsNamed) {
     EXPECT_EQ(exit_code_of(pid), 1) << storage;
     std::ifstream stream(directory / storage / "records.jsonl");
     const json record = json::parse(stream);
-    EXPECT_EQ(record["status"], pages ? "CRASHED" : "INVALID") << storage;
+    EXPECT_EQ(record["status"], pages || leaves ? "CRASHED" : "INVALID") << storage;
     const std::string reason = record["reason"];
     EXPECT_NE(reason.find(packed.string()), std::string::npos) << reason;
     EXPECT_NE(reason.find("remove the folder " + packed.string()), std::string::npos) << reason;

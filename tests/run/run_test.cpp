@@ -96,6 +96,9 @@ TEST_F(RunMatrix, AHungRowIsNamedWithStacksAndEnded) {
   const auto all = records();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0]["status"], "HUNG");
+  EXPECT_NE(all[0]["reason"].get<std::string>().find("; it still reads /copy; the record's"),
+            std::string::npos)
+      << all[0]["reason"];
   EXPECT_NE(all[0]["stacks"][0].get<std::string>().find("stack of the fake"), std::string::npos);
   EXPECT_NE(all[0]["stacks"][0].get<std::string>().find(
                 "group 0: last enqueued nccl:all_reduce 57 of [[1024]], started; last completed none"),

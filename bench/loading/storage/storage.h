@@ -1,5 +1,6 @@
 // The interface of storages, the sources of encoded images. Each storage is one file in this folder.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -26,11 +27,12 @@ class StorageReader {
 };
 
 // Marks, while it exists, that the calling thread is within a storage: if a library that trusts its file
-// crashes there, the handler of the signal can tell what was read.
+// crashes there or never returns, the handler of the signal can tell what was read.
 struct ReadingStorage {
   static inline thread_local bool now = false;
-  ReadingStorage() { now = true; }
-  ~ReadingStorage() { now = false; }
+  static inline std::atomic<int> threads{0};
+  ReadingStorage() { now = true, threads.fetch_add(1, std::memory_order_relaxed); }
+  ~ReadingStorage() { now = false, threads.fetch_sub(1, std::memory_order_relaxed); }
 };
 
 struct StorageOptions {
