@@ -20,52 +20,18 @@
 #include <stdexcept>
 #include <thread>
 
-#include "bench/image/decode.h"
-#include "bench/loading/loader/bad_images.h"
-#include "bench/loading/loader/batch_buffer.h"
 #include "bench/loading/loader/batch_queue.h"
 #include "bench/loading/loader/external_loader.h"
 #include "bench/loading/loader/fixed_batches.h"
+#include "bench/loading/loader/image_loader.h"
+#include "bench/loading/loader/slot.h"
 #include "bench/loading/loader/thread_placement.h"
-#include "bench/loading/token_bucket.h"
 
 namespace bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-int64_t nanoseconds(Clock::duration duration) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
-}
-
 constexpr int kStopped = -1;
 constexpr int kAllBegun = std::numeric_limits<int>::max();
-
-struct Slot {
-  Slot(const LoaderOptions& options, int number)
-      : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate,
-               options.decoding.allocate_images),
-        open_for(number) {
-    if (options.copy_to)
-      copy.emplace(options.batch_size, bytes_per_image(options.format, options.image_px), options.copy_to);
-    if (options.decoding.make_batch_decoder) {
-      together = options.decoding.make_batch_decoder({options.batch_size, options.image_px, options.format});
-      samples.resize(size_t(options.batch_size));
-    }
-  }
-  BatchBuffer& handed_over() { return copy ? *copy : buffer; }
-  BatchBuffer buffer;
-  std::optional<BatchBuffer> copy;
-  std::unique_ptr<BatchDecoder> together;  // with it, the place's samples
-  std::vector<Sample> samples;
-  // Number of the batch that may be written here. Threads with a ticket of a later batch wait on it. (int:
-  // the widest type with a direct futex wait.)
-  std::atomic<int> open_for;
-  std::chrono::steady_clock::time_point ready_at;  // written before `complete`
-  std::atomic<int> complete{-1};                   // number of the last batch that was finished here
-  std::atomic<int64_t> missing{0};
-  std::atomic<int64_t> read_ns{0}, decode_ns{0};
-};
 
 int slots_for(const LoaderOptions& options) {
   if (options.handing_over == HandingOver::ring || options.threads == 0) return options.ring_depth;
@@ -76,18 +42,14 @@ class SlotLoader : public Loader {
  public:
   // Allocates and touches the buffers; start() creates threads and readers.
   SlotLoader(Storage& storage, const LoaderOptions& options)
-      : storage_(storage),
-        options_(options),
+      : options_(options),
         whole_batches_(options.handing_over == HandingOver::dataloader && options.threads > 0),
         image_bytes_(bytes_per_image(options.format, options.image_px)),
         sampler_(options.sampler),
-        pace_(options.images_per_s),
-        bad_images_(options.sampler.records, options.next_step),
+        images_(storage, options_),
         begun_(kPrefetchedPerThread * options.threads) {
-    for (int number = 0; number < slots_for(options); ++number) {
+    for (int number = 0; number < slots_for(options); ++number)
       slots_.push_back(std::make_unique<Slot>(options, number));
-      slots_.back()->missing = options.batch_size;
-    }
   }
 
   ~SlotLoader() override {
@@ -103,12 +65,7 @@ class SlotLoader : public Loader {
   }
 
   void start() override {
-    for (int i = 0; i < std::max(1, options_.threads); ++i) {
-      workers_.push_back(std::make_unique<Worker>());
-      workers_.back()->reader = storage_.reader();
-      const auto& make_decoder = options_.decoding.make_decoder;
-      workers_.back()->decoder = make_decoder ? make_decoder() : std::make_unique<Decoder>();
-    }
+    for (int i = 0; i < std::max(1, options_.threads); ++i) workers_.push_back(images_.make_worker());
     for (int i = 0; i < options_.threads; ++i) {
       threads_.emplace_back([this, i] {
         if (options_.background) yield_to_others();
@@ -168,22 +125,15 @@ class SlotLoader : public Loader {
 
   LoaderStats stats() const override {
     LoaderStats stats;
-    stats.images = bad_images_.good();
-    stats.encoded_bytes = encoded_bytes_.load();
+    images_.add_to(stats);
     stats.buffer_bytes = static_cast<int64_t>(slots_.size()) * (options_.copy_to ? 2 : 1) *
                          options_.batch_size * (image_bytes_ + static_cast<int64_t>(sizeof(int64_t)));
-    stats.bad_images = bad_images_.bad();
-    stats.warnings = bad_images_.warnings();
     if (options_.decoding.decoded) stats.decoded = options_.decoding.decoded();
     return stats;
   }
 
  private:
-  struct Worker {
-    std::unique_ptr<StorageReader> reader;
-    std::unique_ptr<Decoder> decoder;
-    std::string reason;  // of the last record that could not be loaded
-  };
+  using Worker = ImageLoader::Worker;
 
   Slot& slot_of(int64_t batch) { return *slots_[static_cast<size_t>(batch) % slots_.size()]; }
 
@@ -233,51 +183,15 @@ class SlotLoader : public Loader {
   void load(Worker& worker, int batch, int64_t place) {
     Slot& slot = slot_of(batch);
     const Sample sample = sampler_.at((options_.first_batch + batch) * options_.batch_size + place);
-    load_first_good(worker, slot, sample, place, slot.together ? Crop::together : Crop::alone);
-    if (!slot.together) bad_images_.count_good();
+    images_.load(worker, slot, sample, place);
     if (slot.missing.fetch_sub(1) > 1) return;
-    if (slot.together) decode_together(worker, slot);
+    images_.decode_together(worker, slot);
     if (!options_.copy_to)
       complete(batch);
     else if (options_.threads == 0)
       copy_and_complete(batch);
     else
       made_.add(batch);
-  }
-
-  enum class Crop { alone, together };
-
-  // The sample, or the first record after it that can be read, and with Crop::alone also decoded.
-  void load_first_good(Worker& worker, Slot& slot, Sample sample, int64_t place, Crop crop) {
-    for (int failures = 0; !load_record(worker, slot, sample, place, crop);) {
-      if (++failures == BadImages::kMostInARow)
-        bad_images_.stop_after_many_in_a_row(name_of(sample.record), worker.reason);
-      sample = next_of(sample);
-    }
-  }
-
-  // Of a packed copy also the file that holds the record.
-  std::string name_of(int64_t record) const {
-    const std::string name = storage_.record_name(record);
-    const auto files = storage_.cached_files({record});
-    return files.empty() || files[0].string().ends_with(name) ? name : name + " in " + files[0].string();
-  }
-
-  Sample next_of(Sample sample) const {
-    sample.record = (sample.record + 1) % options_.sampler.records;
-    return sample;
-  }
-
-  void decode_together(Worker& worker, Slot& slot) {
-    const auto began = Clock::now();
-    const auto undecodable = slot.together->decode(slot.buffer.images());
-    slot.decode_ns.fetch_add(nanoseconds(Clock::now() - began), std::memory_order_relaxed);
-    for (const auto& [place, reason] : undecodable) {
-      const Sample bad = slot.samples[static_cast<size_t>(place)];
-      bad_images_.add(bad.record, name_of(bad.record), reason);
-      load_first_good(worker, slot, next_of(bad), place, Crop::alone);
-    }
-    bad_images_.count_good(options_.batch_size);
   }
 
   void copy_and_complete(int batch) {
@@ -296,66 +210,21 @@ class SlotLoader : public Loader {
     signal();
   }
 
-  Augmentation augmentation_of(ImageSize size, const Sample& sample) const {
-    return draw_augmentation(size, options_.sampler.seed, sample.epoch, sample.record);
-  }
-
-  // Returns false if the record can't be read or decoded; the reason is then in worker.reason.
-  bool load_record(Worker& worker, Slot& slot, const Sample& sample, int64_t place, Crop crop) {
-    const auto began = Clock::now();
-    auto read = began;
-    int64_t label = 0;
-    try {
-      const EncodedImage image = [&] {
-        const ReadingStorage marked;
-        return worker.reader->read(sample.record);
-      }();
-      read = Clock::now();
-      label = image.label;
-      const Augmentation augmentation = augmentation_of(worker.decoder->size(image), sample);
-      if (crop == Crop::together) {
-        slot.together->add(place, image, augmentation, *worker.decoder);
-        slot.samples[static_cast<size_t>(place)] = sample;
-      } else {
-        worker.decoder->crop(image, augmentation, static_cast<int>(options_.image_px), options_.format,
-                             slot.buffer.images() + place * image_bytes_);
-      }
-      encoded_bytes_.fetch_add(static_cast<int64_t>(image.bytes.size()), std::memory_order_relaxed);
-    } catch (const std::runtime_error& error) {
-      worker.reason = error.what();
-      bad_images_.add(sample.record, name_of(sample.record), worker.reason);
-      return false;
-    }
-    if (pace_.limits()) std::this_thread::sleep_until(pace_.ready_at(1));
-    slot.read_ns.fetch_add(nanoseconds(read - began), std::memory_order_relaxed);
-    slot.decode_ns.fetch_add(nanoseconds(Clock::now() - read), std::memory_order_relaxed);
-    if (label < 0 || label >= options_.classes)
-      throw BadDataset(
-          fmt::format("{} has label {}, but the model has {} classes: set `classes` to the number of the "
-                      "data set's classes; if that is right: {}",
-                      name_of(sample.record), label, options_.classes, options_.next_step));
-    slot.buffer.labels()[place] = label;
-    return true;
-  }
-
   void signal() {
     ++events_;
     events_.notify_all();
   }
 
-  Storage& storage_;
   const LoaderOptions options_;
   const bool whole_batches_;  // one thread makes a whole batch
   const int64_t image_bytes_;
   const Sampler sampler_;
-  TokenBucket pace_;
-  BadImages bad_images_;
+  ImageLoader images_;
   std::vector<std::unique_ptr<Slot>> slots_;
   BatchQueue made_;  // copy_to: batches that wait for their copy
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
   std::atomic<int64_t> next_ticket_{0};
-  std::atomic<int64_t> encoded_bytes_{0};
   std::atomic<int> completed_{0}, taken_{0};  // batches completed by the threads, returned by next()
   std::atomic<int> begun_;                    // dataloader: batches below this number may be made
   std::atomic<int> events_{0};                // incremented when next() should check again

@@ -2,11 +2,11 @@
 #include "harness/report/summary/explanation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 
 #include "harness/experiment/verdict.h"
+#include "harness/report/summary/change_runs.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/stats/statistics.h"
 
@@ -14,103 +14,10 @@ namespace harness {
 
 namespace {
 
-// Seconds per image by block, of the runs with a figure.
-using Blocks = std::map<int64_t, double>;
-
-struct OneChange {
-  Blocks seconds;
-  RecordList records;  // with a figure
-  Row row;
-  std::string why_not;
-  double added_ms = 0;
-};
-
-using RunsByChange = std::map<std::string, OneChange>;
-
-RunsByChange runs_of(const RecordList& records, const std::string& of) {
-  RunsByChange all;
-  for (const Record* record : records) {
-    if (!record->intervention || record->intervention->of != of) continue;
-    OneChange& runs = all[record->intervention->change];
-    runs.added_ms = record->intervention->added_ms;
-    runs.row = record->config;
-    if (is_ok(*record) && record->images_per_second.value_or(0) > 0) {
-      runs.seconds[record->intervention->block] = 1 / *record->images_per_second;
-      runs.records.push_back(record);
-    } else {
-      runs.why_not = record->reason;
-    }
-  }
-  return all;
-}
-
-// The logarithms of seconds per image, of which scatter is borrowed.
-harness::Runs logs_of(const OneChange& runs) {
-  harness::Runs logs{family_of(runs.records), {}};
-  for (const auto& [block, seconds] : runs.seconds) logs.values.push_back(std::log(seconds));
-  return logs;
-}
-
-// A block that was slow as a whole widens a borrowed interval, and is left out of a paired one.
-class Gains {
- public:
-  explicit Gains(const RunsByChange& all) : all_(all), pools_(logs_of_all(all)) {}
-
-  std::optional<Gain> of(const std::string& before, const std::string& after) const {
-    const OneChange &one = all_.at(before), &other = all_.at(after);
-    std::vector<double> a, b;
-    for (const auto& [block, seconds] : one.seconds)
-      if (const auto partner = other.seconds.find(block); partner != other.seconds.end()) {
-        a.push_back(seconds);
-        b.push_back(partner->second);
-      }
-    if (a.empty()) return std::nullopt;
-    Gain gain{paired_effect(a, b)};
-    if (a.size() >= kFewestRuns || before == after) return gain;
-    const harness::Runs logs = logs_of(one), others = logs_of(other);
-    Ratio ratio = ratio_of(gain);
-    borrow_scatter(ratio, pools_, {{&logs, 1}, {&others, -1}}, kFewestOwnBlocks);
-    if (!ratio.decides()) return gain;
-    gain.pooled = true;
-    gain.log_ratio = ratio.mean;
-    gain.p = ratio.p_against(1);
-    gain.ratio = ratio.value;
-    gain.low = ratio.low;
-    gain.high = ratio.high;
-    return gain;
-  }
-
- private:
-  static std::vector<harness::Runs> logs_of_all(const RunsByChange& all) {
-    std::vector<harness::Runs> logs;
-    for (const auto& [name, runs] : all)
-      if (!runs.seconds.empty()) logs.push_back(logs_of(runs));
-    return logs;
-  }
-
-  const RunsByChange& all_;
-  const Pools pools_;
-};
-
-std::optional<Location> slope_of(const OneChange& unchanged, const OneChange& runs, int64_t batch) {
-  std::vector<double> slopes;
-  for (const auto& [block, seconds] : unchanged.seconds)
-    if (const auto slower = runs.seconds.find(block); slower != runs.seconds.end() && runs.added_ms > 0)
-      slopes.push_back((slower->second - seconds) * 1e3 * double(batch) / runs.added_ms);
-  if (slopes.empty()) return std::nullopt;
-  return location_of(slopes);
-}
-
-double rate_of(const Blocks& seconds) {
-  std::vector<double> rates;
-  for (const auto& [block, value] : seconds) rates.push_back(1 / value);
-  return median(rates);
-}
-
 // The runs that tell the part of a change: the narrower one that gains most, if it gains kLeastGain (what
 // gained less ran only once), or the nearest rung below it.
 const Intervention* partner_of(const Intervention& change, const RunsByChange& all, const Gains& gains) {
-  const Blocks& own = all.at(change.name).seconds;
+  const auto& own = all.at(change.name).seconds;
   const auto measured = [&](const char* name) {  // in a block of the change, too
     const auto runs = all.find(name);
     return runs != all.end() && std::ranges::any_of(runs->second.seconds, [&](const auto& block) {
@@ -171,22 +78,22 @@ void compare_loss(ExplainedChange& trial, const RunsByChange& all) {
 
 ExplainedChange explained(const Intervention& change, const RunsByChange& all, const Gains& gains,
                           int64_t batch) {
-  const OneChange& runs = all.at(change.name);
+  const ChangeRuns& runs = all.at(change.name);
   ExplainedChange result;
   result.change = &change;
   if (runs.seconds.empty()) {
     result.why_not = runs.why_not;
     return result;
   }
-  const OneChange& unchanged = all.at("unchanged");
-  result.images_per_second = rate_of(runs.seconds);
+  const ChangeRuns& unchanged = all.at("unchanged");
+  result.images_per_second = median_images_per_second(runs);
   result.effect = gains.of("unchanged", change.name);
   if (!result.effect) result.why_not = "no block has a figure of it and of the unchanged row";
   result.over = partner_of(change, all, gains);
   if (result.over) result.part = gains.of(result.over->name, change.name);
   if (result.part && *change.resource)
-    result.share = share_of(change, *result.part, runs.row, unchanged.row) * rate_of(unchanged.seconds) /
-                   rate_of(all.at(result.over->name).seconds);
+    result.share = share_of(change, *result.part, runs.row, unchanged.row) *
+                   median_images_per_second(unchanged) / median_images_per_second(all.at(result.over->name));
   if (change.trial) compare_loss(result, all);
   if (change.burden) result.slope = slope_of(unchanged, runs, batch);
   return result;
@@ -216,7 +123,7 @@ std::optional<double> price_of(const ExplainedChange& change, const Row& row,
   return std::nullopt;
 }
 
-void compare_energy(ExplainedChange& change, const OneChange& runs, const Explanation& explanation) {
+void compare_energy(ExplainedChange& change, const ChangeRuns& runs, const Explanation& explanation) {
   if (!explanation.energy || !change.change->for_good) return;
   constexpr double kJoulesPerKwh = 3.6e6;
   // Twice the speed: as many devices again, as in price_of().
@@ -263,7 +170,7 @@ void explain(Explanation& result, const RunsByChange& all) {
   result.unchanged = unchanged->second.records;
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
-  if (result.blocks > 0) result.images_per_second = rate_of(unchanged->second.seconds);
+  if (result.blocks > 0) result.images_per_second = median_images_per_second(unchanged->second);
   const Gains gains(all);
   for (const Intervention& change : interventions())
     if (change.name != std::string("unchanged") && all.count(change.name))
@@ -274,7 +181,7 @@ void explain(Explanation& result, const RunsByChange& all) {
   if (result.prices)
     for (ExplainedChange& change : result.changes)
       if (change.effect) {
-        const OneChange& runs = all.at(change.change->name);
+        const ChangeRuns& runs = all.at(change.change->name);
         change.price = price_of(change, runs.row, result);
         compare_energy(change, runs, result);
       }
@@ -296,7 +203,7 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
       if (record->data.bytes && record->data.images.value_or(0) > 0)
         result.bytes_per_image = double(*record->data.bytes) / double(*record->data.images);
     }
-  explain(result, runs_of(records, result.of));
+  explain(result, runs_by_change(records, result.of));
   return result;
 }
 
@@ -347,7 +254,7 @@ Explanation explanation_of_loader(const RecordList& records) {
   std::map<std::string, std::vector<double>> rates;
   for (const Record* record : records) {
     if (!record->feed || !find_intervention(record->feed->purpose)) continue;
-    OneChange& runs = all[record->feed->purpose];
+    ChangeRuns& runs = all[record->feed->purpose];
     const auto rate = delivered_images_per_second(*record);
     runs.row = record->config;
     if (is_ok(*record) && rate) {
