@@ -115,6 +115,9 @@ TEST(Standin, BytesDependOnTheSeedAndNotOnTheThreads) {
 }
 
 TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer ends a process that starts threads after a fork";
+#endif
   DatasetFolder folder;
   const StandinOptions options{folder.path / "set", 12, 4, 1, 2};
   make_standin(options);
