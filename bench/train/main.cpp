@@ -41,6 +41,15 @@ std::string why_ended(const char* status, std::string reason) {
   }
 }
 
+// Called by handlers of crashes. On a damaged or shortened copy loader threads crash together, whatever their
+// signals: the first one tells why and ends the process, the others wait for that.
+void tell_alone() {
+  static std::atomic<pid_t> first{0};
+  pid_t crashed = 0;
+  if (!first.compare_exchange_strong(crashed, ::gettid()) && crashed != ::gettid())
+    while (true) ::pause();
+}
+
 std::string crashed_reading, hangs_reading;  // a sentence, a WhyEnded as JSON
 harness::ProgressSlot* own_slot = nullptr;
 
@@ -60,12 +69,7 @@ void print_stacks(const harness::Job& job, const RankInfo& rank) {
                                                 place, next));
   struct sigaction action {};
   action.sa_handler = [](int signal_number) {
-    if (signal_number != SIGUSR2) {  // loader threads crash together on a damaged copy: the first one tells
-      static std::atomic<pid_t> first{0};
-      pid_t crashed = 0;
-      if (!first.compare_exchange_strong(crashed, ::gettid()) && crashed != ::gettid())
-        while (true) ::pause();
-    }
+    if (signal_number != SIGUSR2) tell_alone();
     void* frames[64];
     const int count = backtrace(frames, 64);
     if (signal_number != SIGUSR2) std::reverse(frames, frames + count);  // records show the last lines
@@ -135,8 +139,7 @@ void report_bus_errors(const harness::Job& of_job, const RankInfo& of_rank) {
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO;
   action.sa_sigaction = [](int, siginfo_t* info, void*) {
-    static std::atomic_flag reporting;  // other threads that read the copy are answered so, too
-    while (reporting.test_and_set()) ::pause();
+    tell_alone();
     std::_Exit(report_error(*job, *rank, "CRASHED",
                             why_lost(info->si_addr, job->row.storage, packed_copy_of(*job))));
   };
