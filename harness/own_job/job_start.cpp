@@ -71,6 +71,12 @@ base::Command command_of(const Installation& installation, const JobStart& start
   return command;
 }
 
+// A run that ended before it had a record leaves its folder to the next one, whose ranks have other names.
+void remove_reports(const fs::path& folder) {
+  for (const fs::path& entry : base::entries_of(folder))
+    if (fs::is_regular_file(entry)) fs::remove(entry);
+}
+
 // Whether every rank has left the mark that it ends: what still runs then only lingers.
 bool all_ranks_ended(const fs::path& folder) {
   int reports = 0, ends = 0;
@@ -88,6 +94,7 @@ bool all_ranks_ended(const fs::path& folder) {
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough) {
   fs::create_directories(start.folder);
   fs::permissions(start.folder, fs::perms::owner_all);
+  remove_reports(start.folder);
   if (!start.plan.is_null()) base::write_whole_file(start.folder / "plan.json", start.plan.dump(), false);
   const fs::path output = start.folder / "output.txt";
   make_private(output);
