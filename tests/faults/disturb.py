@@ -1,6 +1,7 @@
 """What happens to a command while it runs: signals, a limit of memory, a terminal that is closed, a link that fails."""
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import threading
@@ -67,10 +68,15 @@ def disturb(process, extra):
         return
     name, number, targets = extra['target'], getattr(signal, extra['signal']), []
     while not targets and process.poll() is None:  # it may come a little later than in the undisturbed run
-        targets = [process.pid] if name == 'command' else \
-            [pid for pid, line in processes() if name in ('all', program_of(line))]
+        if name == 'command':
+            targets = [process.pid]
+        elif name == 'node':
+            ranks = ranks_of_nodes()
+            targets = [pid for pid, namespace in ranks if namespace == ranks[0][1]]
+        else:
+            targets = [pid for pid, line in processes() if name in ('all', program_of(line))]
         time.sleep(0 if targets else 0.005)
-    targets = targets if name == 'all' else targets[:1]
+    targets = targets if name in ('all', 'node') else targets[:1]
     extra['hit'] = len(targets)
     send(targets, number)
     if number == signal.SIGSTOP:  # as a machine that stands still for a while
@@ -89,22 +95,36 @@ def watch(process, alive):
 
 
 # What happens to the interface of a row's node: it goes down; it delays whatever is sent, and drops what doesn't fit into a
-# short queue; with a kernel that has netem, packets are lost, late and in another order.
-LINKS = {'down': 'ip link set {} down', 'full': 'tc qdisc replace dev {} root tbf rate 20mbit burst 2kb limit 20kb',
-         'lossy': 'tc qdisc replace dev {} root netem delay 20ms 10ms loss 2% reorder 20%'}
+# short queue; it loses every fiftieth packet and lets others overtake every fifth, which waits in a slow class of its own
+# (Debian's iptables, since few kernels have netem).
+OVERTAKEN = '{rule} -t mangle -A POSTROUTING -o {link} -m statistic --mode random --probability '
+LINKS = {'down': ('ip link set {link} down',), 'full': ('tc qdisc replace dev {link} root tbf rate 20mbit burst 2kb limit 20kb',),
+         'lossy': ('tc qdisc replace dev {link} root handle 1: htb default 10',
+                   'tc class add dev {link} parent 1: classid 1:10 htb rate 1gbit',
+                   'tc class add dev {link} parent 1: classid 1:20 htb rate 5mbit',
+                   OVERTAKEN + '0.2 -j CLASSIFY --set-class 1:20', OVERTAKEN + '0.02 -j DROP')}
+
+
+def ranks_of_nodes():
+    """(process, its network namespace) of each rank that has a network namespace of its own node."""
+    found = []
+    for pid, line in processes():
+        try:
+            namespace = os.readlink(f'/proc/{pid}/ns/net')
+        except OSError:
+            continue
+        if 'train_slice' in line and namespace != os.readlink('/proc/self/ns/net'):
+            found.append((pid, namespace))
+    return found
 
 
 def disturb_link(how):
     """1 if one of the row's nodes had an interface to which it was done."""
-    here = os.readlink('/proc/self/ns/net')
-    for pid, line in processes():
-        try:
-            if 'train_slice' not in line or os.readlink(f'/proc/{pid}/ns/net') == here:
-                continue
-        except OSError:
-            continue
+    rule = next((name for name in ('iptables-legacy', 'iptables') if shutil.which(name)), 'iptables')
+    for pid, _ in ranks_of_nodes():
         for entry in text_of(f'/proc/{pid}/net/dev').splitlines()[2:]:
             if (interface := entry.split(':')[0].strip()) != 'lo':
-                words = ['nsenter', '-t', str(pid), '-n', *LINKS[how].format(interface).split()]
-                return int(subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode == 0)
+                enter = ['nsenter', '-t', str(pid), '-n']
+                return int(all(subprocess.run(enter + command.format(link=interface, rule=rule).split(),
+                                              stderr=subprocess.DEVNULL, check=False).returncode == 0 for command in LINKS[how]))
     return 0

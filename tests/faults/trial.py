@@ -24,7 +24,7 @@ def call(command, words, trial, extra, broken=False):
     """Runs the command's program; (exit code, negative for a signal; all that it printed)."""
     environment = dict(os.environ, RUN_MATRIX_RESULTS=str(trial / 'results'),
                        RUN_MATRIX_DATA=str(trial / 'data'), RUN_MATRIX_PLOTS='specs', RUN_MATRIX_HOST='trial',
-                       TMPDIR=str(trial / 'tmp'), OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
+                       TMPDIR=str(trial / 'tmp'), HOME=str(trial / 'home'), OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
     if command.fake:
         environment[commands.FAKE[0]] = os.path.join(extra['build'], commands.FAKE[1])
     if broken:
@@ -68,7 +68,8 @@ def call(command, words, trial, extra, broken=False):
 def inside(extra):
     command, trial = commands.COMMANDS[extra['command']], pathlib.Path(extra['folder'])
     subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=False, stderr=subprocess.DEVNULL)
-    (trial / 'tmp').mkdir()
+    for place in ('tmp', 'home'):
+        (trial / place).mkdir()
     subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={extra.get("shm", "2g")}', 'tmpfs', '/dev/shm'], check=True)
     for place, size in extra.get('disks', {}).items():
         (trial / place).mkdir(exist_ok=True)
