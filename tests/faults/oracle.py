@@ -1,6 +1,7 @@
 """What is right after a trial, from what it left and an undisturbed call's: documented exit codes, reasons that name what
 failed, nothing left behind, no finished record lost."""
 import errno
+import itertools
 import os
 import signal
 
@@ -50,6 +51,9 @@ def verdict(result, reference, extra):
         rows = sorted(record['row'] for record in result['again_records'] if record['status'] == 'OK')
         if rows != sorted(record['row'] for record in reference['records']):
             wrong.append(f'after the next run the rows {rows} are OK')
+        elif result['again_table'] != reference['again_table']:
+            wrong += [f'after the next run the table has {now} instead of {then}' for now, then in
+                      itertools.zip_longest(result['again_table'], reference['again_table']) if now != then]
     more, fewer = set(result['files']) - set(reference['files']), set(reference['files']) - set(result['files'])
     if not resumes:  # a command that begins anew leaves the broken run's files beside its own
         more, fewer = {name for name in more if name.endswith(('.partial', '.in-use'))}, set()
@@ -103,7 +107,7 @@ def names_the_fault(result, extra):
         if program == 'train_slice' and what.startswith(('/sys/', '/proc/')):  # LibTorch counts cores, and can't do without
             words += ['signal 11', 'signal 6']
         if program == 'train_slice' and command.deep:  # MPI and Gloo tell no errno: some end with their own words, some wait
-            words += ['HUNG', 'MPI_']
+            words += ['HUNG', 'MPI_', 'Connection was likely closed']
     elif extra.get('target') == 'link':
         words = ['HUNG', 'remote daemon', 'link']
     elif 'signal' in extra:

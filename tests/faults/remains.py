@@ -1,4 +1,5 @@
 """What a command has left: processes, mounts, files, records, and the counted calls of its programs."""
+import csv
 import hashlib
 import json
 import os
@@ -104,6 +105,15 @@ def records(folder):
         if status not in ('OK', None) and not record.get('reason'):
             wrong.append(f'{who} is {status} without a reason')
     return found, wrong
+
+
+MEASURED = re.compile('_(s|ms|share|second|image|memory)$|^(rho_1|tau_int|n_eff|trained|flags|drift_.*|ratio_.*|median_within.*)$')
+
+
+def table(folder):
+    """The rows of table.csv without what is measured: what a resumed run and an undisturbed one have in common."""
+    lines = csv.DictReader(text_of(folder / 'table.csv').splitlines())
+    return [{name: value for name, value in line.items() if not MEASURED.search(name)} for line in lines]
 
 
 def counts(folder):

@@ -112,6 +112,7 @@ def inside(extra):
     result |= {'again_code': again_code, 'again_said': again_said[-6000:], 'again_left': remains.left_behind(trial, there)}
     if folder:
         result['again_records'], result['again_wrong'] = remains.records(folder)
+        result['again_table'] = remains.table(folder)
     result['files'] = sorted({remains.plain(path.relative_to(trial)) for path in trial.rglob('*')
                               if path.is_file() and path.relative_to(trial).parts[0] not in ('faults', 'tmp') and
                               path.name not in ('output.txt', 'again.txt', 'waiting.txt')})
