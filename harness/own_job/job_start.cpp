@@ -74,7 +74,8 @@ base::Command command_of(const Installation& installation, const JobStart& start
 // A run that ended before it had a record leaves its folder to the next one, whose ranks have other names.
 void remove_reports(const fs::path& folder) {
   for (const fs::path& entry : base::entries_of(folder))
-    if (fs::is_regular_file(entry)) fs::remove(entry);
+    for (const char* report : {"rank-", "worker-", "files-", "ended-", "caught.txt"})
+      if (entry.filename().string().starts_with(report)) fs::remove(entry);
 }
 
 // Whether every rank has left the mark that it ends: what still runs then only lingers.

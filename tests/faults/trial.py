@@ -24,7 +24,8 @@ def call(command, words, trial, extra, broken=False):
     """Runs the command's program; (exit code, negative for a signal; all that it printed)."""
     environment = dict(os.environ, RUN_MATRIX_RESULTS=str(trial / 'results'),
                        RUN_MATRIX_DATA=str(trial / 'data'), RUN_MATRIX_PLOTS='specs', RUN_MATRIX_HOST='trial',
-                       TMPDIR=str(trial / 'tmp'), HOME=str(trial / 'home'), OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
+                       TMPDIR=str(trial / 'tmp'), HOME=str(trial / 'home'), OMPI_ALLOW_RUN_AS_ROOT='1',
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
     if command.fake:
         environment[commands.FAKE[0]] = os.path.join(extra['build'], commands.FAKE[1])
     if broken:
