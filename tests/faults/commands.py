@@ -57,6 +57,7 @@ COMMANDS = {
     'gloo': trained('12', 'storage=synthetic', 'backend=gloo'),
     'nodes': trained('17', 'storage=synthetic'),
     'store': trained('0', 'storage=remote'),
+    'mounted': trained('0', 'storage=remote_mounted'),  # by rclone
 }
 
 
