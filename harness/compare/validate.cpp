@@ -1,4 +1,4 @@
-// Compares each rank's median loading, copying and computing times with the references' median and spread.
+// Compares each rank's median loading, copying and computing times with those of the references' ranks.
 #include "harness/compare/validate.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/experiment/outlier.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
@@ -69,28 +70,32 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
   for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase}));
   for (const StepPart part : {StepPart::loading, StepPart::copying, StepPart::computing}) {
     std::vector<double> good;
+    const auto logarithm = [&](double ms) { return std::log(std::max(ms, kSmallPart * step)); };
     for (const auto& reference : references)
-      for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(ms);
+      for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(logarithm(ms));
     if (good.size() < kFewestReferences) {
       validation.remarks.push_back(fmt::format(
           "row {}: only {} ranks in the references did the same work, {} are needed: name more runs", row,
           good.size(), kFewestReferences));
       return;
     }
-    const double centre = median(good);
-    if (centre < kSmallPart * step || centre <= 0) continue;
+    const Others others = known_good(good);
+    const double reach = others.reach();
+    if (others.middle <= std::log(kSmallPart * step)) continue;
     const std::vector<double> here = typical_by_rank(runs, part);
-    for (size_t rank = 0; rank < here.size(); ++rank) {
-      RankCheck check{row,           std::string(kStepPartNames[size_t(part)]),
-                      int64_t(rank), node_of(record, rank),
-                      here[rank],    centre};
-      check.lowest_ms = *std::ranges::min_element(good);
-      check.highest_ms = *std::ranges::max_element(good);
-      check.limit = std::max(kFloor, kSpreads * robust_deviation(good) / centre);
-      check.odd = check.deviation() > check.limit && check.ms > check.highest_ms;
-      validation.checks.push_back(check);
-    }
+    for (size_t rank = 0; rank < here.size(); ++rank)
+      validation.checks.push_back({row, std::string(kStepPartNames[size_t(part)]), int64_t(rank),
+                                   node_of(record, rank), here[rank], std::exp(others.middle),
+                                   std::exp(others.middle - reach), std::exp(others.middle + reach),
+                                   others.p_slower(logarithm(here[rank]) - others.middle)});
   }
+}
+
+void mark_the_odd(std::vector<RankCheck>& checks) {
+  std::vector<double> p;
+  for (const RankCheck& check : checks) p.push_back(check.p);
+  const double largest = largest_discovery(p, kFalseRanks);
+  for (RankCheck& check : checks) check.odd = check.p <= largest && check.deviation() > kFloor;
 }
 
 // If all ranks of a node are odd in the same part, reports the node instead of each rank.
@@ -147,6 +152,7 @@ Validation validate(const Records& run, const std::vector<Records>& references) 
     else
       check_row(runs_of_row(run, record), references, validation);
   }
+  mark_the_odd(validation.checks);
   name_the_odd(validation);
   const std::set<std::string> here = kinds_of_machine({run}), there = kinds_of_machine(references);
   if (here != there && !here.empty() && !there.empty())
@@ -160,20 +166,18 @@ Validation validate(const Records& run, const std::vector<Records>& references) 
 Grid validation_grid(const Validation& validation) {
   Grid grid;
   grid.title = "each rank's own work against the references";
-  grid.columns = {{"row", true}, {"part", true}, {"rank"},  {"node", true, true},
-                  {"ms"},        {"reference"},  {"range"}, {"differs"},
-                  {"limit"},     {"", true}};
+  grid.columns = {{"row", true},    {"part", true}, {"rank"},  {"node", true, true}, {"ms"}, {"good ranks"},
+                  {"95 % of them"}, {"differs"},    {"", true}};
   for (const RankCheck& it : validation.checks)
     grid.rows.push_back({it.row, it.part, std::to_string(it.rank), it.node, fmt::format("{:.2f}", it.ms),
-                         fmt::format("{:.2f}", it.reference_ms),
-                         fmt::format("{:.2f} to {:.2f}", it.lowest_ms, it.highest_ms),
-                         fmt::format("{:+.1f} %", 100 * it.deviation()),
-                         fmt::format("{:.0f} %", 100 * it.limit), it.odd ? "ODD" : ""});
+                         fmt::format("{:.2f}", it.good_ms),
+                         fmt::format("{:.2f} to {:.2f}", it.low_ms, it.high_ms),
+                         fmt::format("{:+.1f} %", 100 * it.deviation()), it.odd ? "ODD" : ""});
   grid.notes = {fmt::format(
-      "Medians over batches and repeats. Odd: slower than each of the references' ranks, and than "
-      "their median by more than {:.0f} % and three times their spread. Waits for other ranks are "
-      "not included.",
-      100 * kFloor)};
+      "Medians over batches and repeats; of good ranks the geometric mean. Odd: slower than it by more than "
+      "{:.0f} % and by more than good ranks scatter; of the ranks that are called odd {:.0f} % are so by chance "
+      "(false discovery rate over all lines). Waits for other ranks are not included.",
+      100 * kFloor, 100 * kFalseRanks)};
   for (const std::string& remark : validation.remarks) grid.notes.push_back(remark);
   return grid;
 }

@@ -13,14 +13,14 @@ namespace harness {
 struct RankCheck {
   std::string row, part;  // part: loading (load), copying (h2d), computing (forward, loss, backward, step)
   int64_t rank = 0;
-  std::string node;                      // number and host from the rank map
-  double ms = 0;                         // median over batches, then over repeats
-  double reference_ms = 0;               // median over the references' ranks
-  double lowest_ms = 0, highest_ms = 0;  // range over the references' ranks
-  double limit = 0;                      // largest deviation that is not odd
-  bool odd = false;                      // slower than the reference by more than the limit
+  std::string node;                // number and host from the rank map
+  double ms = 0;                   // median over batches, then over repeats
+  double good_ms = 0;              // geometric mean over the references' ranks
+  double low_ms = 0, high_ms = 0;  // between these lie 95 % of such ranks
+  double p = 1;                    // that one of them is as slow
+  bool odd = false;
 
-  double deviation() const { return ms / reference_ms - 1; }
+  double deviation() const { return ms / good_ms - 1; }
 };
 
 struct Validation {
@@ -29,9 +29,9 @@ struct Validation {
   std::vector<std::string> remarks;  // rows that could not be checked, and why
 };
 
-// Compares each rank with all ranks of all references in the same row. A rank is odd if it is slower than
-// their median by more than kFloor and by more than three times their spread (scaled MAD, Rousseeuw & Croux
-// 1993). Parts below 1 % of the step are ignored. `references`: the records of each good run.
+// Compares each rank with all ranks of all references in the same row (experiment/outlier.h). A rank is odd
+// if it is slower than them by more than kFloor, and if that is a discovery among all checks at kFalseRanks.
+// Parts below 1 % of the step are ignored. `references`: the records of each good run.
 Validation validate(const Records& run, const std::vector<Records>& references);
 
 Grid validation_grid(const Validation& validation);

@@ -82,9 +82,8 @@ struct FleetVerdict {
 // median, each weighted by one over its variance between hosts (robust_deviation() of stats). The same is
 // done for that ratio against its own median of earlier nights, so that what is slow on all hosts on one
 // night (a season, an update) is no host's fault. How far hosts scatter in the combined figure is measured
-// too, since figures of one host aren't independent. p is Student's t of it, corrected over hosts, parts and
-// both questions by the false discovery rate (Benjamini & Hochberg 1995) at kFalseHosts: of the hosts that
-// are named, at most that share is named by chance.
+// too, since figures of one host aren't independent. p is Student's t of it (experiment/outlier.h), corrected
+// over hosts, parts and both questions by the false discovery rate at kFalseHosts.
 FleetVerdict judge_fleet(const FleetNight& night);
 
 // One sentence: how many hosts are slow, and of how many.

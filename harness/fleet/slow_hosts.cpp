@@ -7,10 +7,10 @@
 #include <set>
 
 #include "harness/contract/phases.h"
+#include "harness/experiment/outlier.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/fleet/fleet_night.h"
 #include "harness/report/metrics.h"
-#include "harness/stats/effect.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
@@ -42,15 +42,7 @@ struct PartOfHosts {
   std::string part;
   bool of_past = false;
   std::map<size_t, double> levels;  // by host: combined logarithm, above 0: slower
-  double scale = 0;                 // of hosts
-
-  // Of the scale, which is known as well as the standard deviation of 37 % of the hosts would be: the
-  // efficiency of the median absolute deviation (Rousseeuw & Croux 1993).
-  double degrees() const { return 0.3675 * double(levels.size() - 1); }
-  double p_of(double level, double hosts) const {
-    const double p = student_p(level / (scale / std::sqrt(hosts)), degrees()) / 2;
-    return level > 0 ? p : 1 - p;
-  }
+  Others others;                    // the hosts
 };
 
 using Weighted =
@@ -88,33 +80,24 @@ std::vector<PartOfHosts> parts_of(const FleetNight& night, const std::string& ha
   }
   std::vector<PartOfHosts> parts;
   for (const auto& [key, hosts] : sums) {
-    PartOfHosts part{key.first, key.second, {}, 0};
+    PartOfHosts part{key.first, key.second, {}, {}};
     std::vector<double> levels;
     for (const auto& [host, sum] : hosts) levels.push_back(part.levels[host] = sum.first / sum.second);
     if (levels.size() < kFewestHosts) continue;
-    part.scale = std::max(robust_deviation(levels), kLeastScatter);
+    part.others = mostly_good(levels);
     parts.push_back(std::move(part));
   }
   return parts;
 }
 
 SlowPart slow_part(const PartOfHosts& of, double level, double hosts) {
-  const double error = of.scale / std::sqrt(hosts), reach = Mean{level, error, of.degrees()}.reach();
+  const double reach = of.others.reach(hosts);
   return {of.part,
           of.of_past,
           std::exp(level),
           std::exp(level - reach),
           std::exp(level + reach),
-          of.p_of(level, hosts)};
-}
-
-// The largest p that is still a discovery; below 0 if there is none.
-double largest_discovery(std::vector<double> p) {
-  std::ranges::sort(p);
-  double largest = -1;
-  for (size_t i = 0; i < p.size(); ++i)
-    if (p[i] <= kFalseHosts * double(i + 1) / double(p.size())) largest = p[i];
-  return largest;
+          of.others.p_slower(level, hosts)};
 }
 
 std::vector<SlowGroup> groups_in(const FleetNight& night, const std::vector<PartOfHosts>& parts) {
@@ -194,13 +177,13 @@ FleetVerdict judge_fleet(const FleetNight& night) {
   std::vector<SlowGroup> groups = groups_in(night, parts);
   std::vector<double> p;
   for (const SlowGroup& group : groups) p.push_back(group.part.p);
-  const double largest_of_groups = largest_discovery(p);
+  const double largest_of_groups = largest_discovery(p, kFalseHosts);
   std::erase_if(groups, [&](const SlowGroup& group) { return !is_slow(group.part, largest_of_groups); });
 
   p.clear();
   for (const PartOfHosts& part : parts)
-    for (const auto& [host, level] : part.levels) p.push_back(part.p_of(level, 1));
-  const double largest = largest_discovery(p);
+    for (const auto& [host, level] : part.levels) p.push_back(part.others.p_slower(level));
+  const double largest = largest_discovery(p, kFalseHosts);
   std::map<size_t, SlowHost> slow;
   std::set<size_t> judged;
   std::map<size_t, double> cost;

@@ -91,8 +91,8 @@ inline constexpr double kLookGrowth = 1.4;  // of the pairs; more looks would ea
 // ---- ranks against those of good runs (compare/validate.h) ----
 
 inline constexpr double kFloor =
-    0.05;                              // slower by less is not odd, even if the references scatter by nothing
-inline constexpr double kSpreads = 3;  // of the references; of a normal distribution 1 in 740 lies above
+    0.05;  // slower by less is not odd, even if the references scatter by nothing
+inline constexpr double kFalseRanks = kLevel;   // the share of odd ranks that chance names; asked once a run
 inline constexpr double kSmallPart = 0.01;      // of the step; what happens to smaller parts changes nothing
 inline constexpr size_t kFewestReferences = 3;  // ranks; fewer have no spread
 
