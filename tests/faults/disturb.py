@@ -97,23 +97,23 @@ def watch(process, alive):
 # What happens to the interface of a row's node: it goes down; it delays whatever is sent, and drops what doesn't fit into a
 # short queue; it loses every fiftieth packet and lets others overtake every fifth, which waits in a slow class of its own
 # (Debian's iptables, since few kernels have netem).
-OVERTAKEN = '{rule} -t mangle -A POSTROUTING -o {link} -m statistic --mode random --probability '
+IPTABLES_RULE = '{rule} -t mangle -A POSTROUTING -o {link} -m statistic --mode random --probability '
 LINKS = {'down': ('ip link set {link} down',), 'full': ('tc qdisc replace dev {link} root tbf rate 20mbit burst 2kb limit 20kb',),
          'lossy': ('tc qdisc replace dev {link} root handle 1: htb default 10',
                    'tc class add dev {link} parent 1: classid 1:10 htb rate 1gbit',
                    'tc class add dev {link} parent 1: classid 1:20 htb rate 5mbit',
-                   OVERTAKEN + '0.2 -j CLASSIFY --set-class 1:20', OVERTAKEN + '0.02 -j DROP')}
+                   IPTABLES_RULE + '0.2 -j CLASSIFY --set-class 1:20', IPTABLES_RULE + '0.02 -j DROP')}
 
 
 def ranks_of_nodes():
     """(process, its network namespace) of each rank that has a network namespace of its own node."""
-    found = []
-    for pid, line in processes():
+    found, own = [], os.readlink('/proc/self/ns/net')
+    for pid in (pid for pid, line in processes() if 'train_slice' in line):
         try:
             namespace = os.readlink(f'/proc/{pid}/ns/net')
         except OSError:
             continue
-        if 'train_slice' in line and namespace != os.readlink('/proc/self/ns/net'):
+        if namespace != own:
             found.append((pid, namespace))
     return found
 
