@@ -1,12 +1,25 @@
 #!/usr/bin/env python3
 """What runs write and what configs/ holds for other programs, read by those programs' own readers: junitparser, promtool,
-Kubernetes' published schemas (kubernetes-validate), DuckDB. usage: readers_test.py BUILD_FOLDER"""
+OpenTelemetry's messages, Grafana's types of a dashboard, Kubernetes' published schemas (kubernetes-validate), DuckDB.
+usage: readers_test.py BUILD_FOLDER"""
 import json, lzma, pathlib, re, shutil, subprocess, sys, tempfile, unittest
+import xml.etree.ElementTree
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else PROJECT / "build/release")
 READERS = BUILD / "tests/readers"
-PACKAGES = ["junitparser==5.0.3", "kubernetes-validate==1.37.0"]
+
+# What junit-10.xsd of Jenkins' xunit plugin allows: of each element the attributes that it needs, others, and children.
+JUNIT_10 = {
+    "testsuites": ("", "name time tests failures errors", "testsuite"),
+    "testsuite": ("name tests failures errors", "group time skipped timestamp hostname id package file log url",
+                  "testsuite properties testcase system-out system-err"),
+    "testcase": ("name", "time classname group", "skipped error failure system-out system-err"),
+    "failure": ("", "type message", ""), "error": ("", "type message", ""), "skipped": ("", "type message", ""),
+    "system-out": ("", "", ""),
+}
+PACKAGES = ["junitparser==5.0.3", "kubernetes-validate==1.37.0", "opentelemetry-proto==1.45.2",
+            "grafana-foundation-sdk==1769699998!10.1.0"]
 
 
 def reader_python():
@@ -42,9 +55,9 @@ class Readers(unittest.TestCase):
         for key in ("total_s", "images_per_second", "samples_ms"):
             failed.pop(key, None)
         (run / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in [*records, failed]))
-        cls.junit, cls.metrics = run / "junit.xml", run / "metrics.prom"
-        done = subprocess.run([BUILD / "run_matrix", "report", run, "--junit", cls.junit, "--prometheus", cls.metrics],
-                              capture_output=True, text=True)
+        cls.junit, cls.metrics, cls.otlp = run / "junit.xml", run / "metrics.prom", run / "metrics.json"
+        done = subprocess.run([BUILD / "run_matrix", "report", run, "--junit", cls.junit, "--prometheus", cls.metrics,
+                               "--otlp", cls.otlp], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         cls.rows = len({record["row"] for record in records})
 
@@ -62,6 +75,35 @@ class Readers(unittest.TestCase):
         self.assertEqual(suites["rows"], [self.rows + 1, 0, 1, 0])
         self.assertEqual(suites["claims"][0], 17)
         self.assertGreater(suites["checks"][0], self.rows)
+
+    def test_junit_has_what_jenkins_schema_allows(self):
+        for element in (tree := xml.etree.ElementTree.parse(self.junit)).iter():
+            needed, more, children = (set(words.split()) for words in JUNIT_10[element.tag])
+            self.assertLessEqual(needed, set(element.keys()), element.tag)
+            self.assertLessEqual(set(element.keys()), needed | more, element.tag)
+            self.assertLessEqual({child.tag for child in element}, children, element.tag)
+        for suite in tree.iter("testsuite"):
+            self.assertRegex(suite.get("time"), r"^[0-9]+(\.[0-9]*)?$")
+
+    def test_opentelemetrys_messages_hold_each_metric(self):
+        script = ("import sys\n"
+                  "from google.protobuf import json_format\n"
+                  "from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2\n"
+                  "request = metrics_service_pb2.ExportMetricsServiceRequest()\n"
+                  "json_format.Parse(open(sys.argv[1]).read(), request)  # refuses a field that it doesn't know\n"
+                  "for resource in request.resource_metrics:\n"
+                  "    for scope in resource.scope_metrics:\n"
+                  "        for metric in scope.metrics:\n"
+                  "            for point in metric.gauge.data_points:\n"
+                  "                print(metric.name, repr(point.as_double), point.time_unix_nano > 0, len(point.attributes))")
+        done = subprocess.run([reader_python(), "-c", script, self.otlp], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        read = [line.split() for line in done.stdout.splitlines()]
+        written = re.findall(r"^(\w+)(?:\{(.*)\})? (\S+)$", self.metrics.read_text(), re.M)
+        self.assertEqual([[name, f"{float(value):.10g}", str(len(re.findall(r'\w+="', labels)))]
+                          for name, labels, value in written],
+                         [[name, f"{float(value):.10g}", attributes] for name, value, _, attributes in read])
+        self.assertEqual({stamped for _, _, stamped, _ in read}, {"True"})
 
     def test_promtool_accepts_the_metrics(self):
         done = promtool("check", "metrics", input=self.metrics.read_text())
@@ -87,6 +129,31 @@ class Readers(unittest.TestCase):
                 self.assertLessEqual({"type", "title", "gridPos", "datasource", "targets"}, panel.keys(), file)
                 self.assertLessEqual(panel["gridPos"]["x"] + panel["gridPos"]["w"], 24, panel["title"])
                 yield from ((file, dashboard, panel, target) for target in panel["targets"])
+
+    def test_grafanas_own_types_keep_every_field_of_the_dashboards(self):
+        """A field that Grafana doesn't know is lost on the way through its types, which are made from its schema."""
+        script = ("import sys, json\n"
+                  "from grafana_foundation_sdk.cog.encoder import JSONEncoder\n"
+                  "from grafana_foundation_sdk.models.dashboard import Dashboard\n"
+                  "print(JSONEncoder(sort_keys=True).encode(Dashboard.from_json(json.load(sys.stdin))))")
+
+        def lost(before, after, path=""):
+            if isinstance(before, dict):
+                return [it for key, value in before.items() for it in lost(value, after.get(key), f"{path}/{key}")]
+            if isinstance(before, list):
+                return [it for i, value in enumerate(before) for it in lost(value, after[i], f"{path}/{i}")]
+            return [] if before == after else [path]
+
+        def through(dashboard):
+            done = subprocess.run([reader_python(), "-c", script], input=json.dumps(dashboard), capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)
+
+        for file in (PROJECT / "configs/grafana").glob("*.json"):
+            dashboard = json.loads(file.read_text())
+            self.assertEqual(lost(dashboard, through(dashboard)), [], file)
+        dashboard["refrehs"] = dashboard["panels"][0]["gridPos"]["hieght"] = 1
+        self.assertEqual(sorted(lost(dashboard, through(dashboard))), ["/panels/0/gridPos/hieght", "/refrehs"])
 
     def test_dashboards_and_alerts_ask_for_metrics_that_are_written(self):
         texts = [target["expr"] for _, _, _, target in self.dashboards() if "expr" in target]
