@@ -68,6 +68,7 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
   const std::string row = record.row;
   double step = 0;
   for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase}));
+  if (!(step > 0)) return;  // times of zero have no logarithm
   for (const StepPart part : {StepPart::loading, StepPart::copying, StepPart::computing}) {
     std::vector<double> good;
     const auto logarithm = [&](double ms) { return std::log(std::max(ms, kSmallPart * step)); };

@@ -109,6 +109,13 @@ TEST(Validate, TooFewReferencesOrOtherWorkIsSaid) {
   EXPECT_EQ(validate({record_of({100, 100, 100, 130})}, other).remarks.size(), 1u);
 }
 
+TEST(Validate, ARowThatTookNoTimeIsNotChecked) {
+  json record = record_of({0, 0, 0, 0});
+  for (const char* phase : {"load", "sync"})
+    for (json& rank : record["samples_ms"][phase]) rank = std::vector<double>(10, 0);
+  EXPECT_TRUE(validate({record}, good).checks.empty());
+}
+
 TEST(Validate, AnotherKindOfMachineIsSaid) {
   json record = record_of({100, 100, 100, 100});
   EXPECT_TRUE(validate({record}, good).remarks.empty());
