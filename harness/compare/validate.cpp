@@ -69,9 +69,10 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
   double step = 0;
   for (const std::string& phase : phase_names()) step += median(by_rank(record, {phase}));
   if (!(step > 0)) return;  // times of zero have no logarithm
+  const double smallest_ms = kSmallPart * step;
+  const auto logarithm = [&](double ms) { return std::log(std::max(ms, smallest_ms)); };
   for (const StepPart part : {StepPart::loading, StepPart::copying, StepPart::computing}) {
     std::vector<double> good;
-    const auto logarithm = [&](double ms) { return std::log(std::max(ms, kSmallPart * step)); };
     for (const auto& reference : references)
       for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(logarithm(ms));
     if (good.size() < kFewestReferences) {
@@ -81,8 +82,8 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
       return;
     }
     const Others others = known_good(good);
+    if (others.middle <= std::log(smallest_ms)) continue;
     const double reach = others.reach();
-    if (others.middle <= std::log(kSmallPart * step)) continue;
     const std::vector<double> here = typical_by_rank(runs, part);
     for (size_t rank = 0; rank < here.size(); ++rank)
       validation.checks.push_back({row, std::string(kStepPartNames[size_t(part)]), int64_t(rank),
