@@ -15,6 +15,7 @@
 #include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/scratch.h"
 #include "harness/base/stopwatch.h"
@@ -79,7 +80,6 @@ std::vector<fs::path> mounted_tmpfs() {
 
 PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
   const auto name = packed_name(request.dataset.fingerprint, request);
-  const base::FileLock lock = lock_to_pack(request.folder / packed_name("tmpfs", request));
   const int64_t needed = needed_bytes(request.dataset);
   std::string found;
   for (const auto& mount : mounts) {
@@ -90,6 +90,9 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
     }
     const fs::path own = base::private_folder(mount), folder = own / name,
                    partial = own / (name + ".partial");
+    const base::FileLock one_at_a_time = base::FileLock::of_folder(own);  // of all stores and data sets
+    base::stop_if_interrupted();
+    const base::InUse use(folder);  // the last run that used a copy may be removing it, as `partial`
     if (fs::exists(folder)) return {folder, "already copied"};
     fs::remove_all(partial);  // from an interrupted copy; it occupies memory
     const int64_t room = room_in(mount);

@@ -94,4 +94,12 @@ bool FileLock::is_current() const {
 
 bool FileLock::make_exclusive() { return lock(file_, descriptor_, LOCK_EX | LOCK_NB); }
 
+InUse::InUse(const fs::path& what)
+    : file_(what.string() + ".in-use"), lock_(FileLock::on_current(file_, FileLock::Kind::shared)) {}
+
+InUse::~InUse() {
+  std::error_code ignored;
+  if (make_alone()) fs::remove(file_, ignored);
+}
+
 }  // namespace base

@@ -40,4 +40,19 @@ class FileLock {
   int error_ = 0;
 };
 
+// A shared lock on the file `what`.in-use, beside what is used; waits while another process has it alone,
+// e.g. to remove what is used. The last user removes the file. Throws as FileLock does.
+class InUse {
+ public:
+  explicit InUse(const std::filesystem::path& what);
+  ~InUse();
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+  bool make_alone() { return lock_.make_exclusive(); }  // from now on, others wait; false if others use it
+
+ private:
+  std::filesystem::path file_;
+  FileLock lock_;
+};
+
 }  // namespace base

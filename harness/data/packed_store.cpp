@@ -9,35 +9,24 @@
 
 namespace harness {
 
-CopiesInUse::CopiesInUse(const fs::path& folder) : lock_file_(folder.string() + ".in-use") {
+CopiesInUse::CopiesInUse(const fs::path& folder) {
   try {
-    share_.emplace(base::FileLock::on_current(lock_file_, base::FileLock::Kind::shared));
+    use_.emplace(folder);
   } catch (const std::runtime_error& error) {
     base::say("{}; don't run `make_dataset prune` on {} during this run\n", error.what(),
               folder.parent_path().string());
   }
 }
 
-CopiesInUse::~CopiesInUse() {
-  std::error_code ignored;
-  if (share_ && share_->make_exclusive()) fs::remove(lock_file_, ignored);
-}
-
-TransientCopy::TransientCopy(fs::path location)
-    : location_(std::move(location)),
-      lock_file_(location_.string() + ".in-use"),
-      share_(base::FileLock::on_current(lock_file_, base::FileLock::Kind::shared)) {}
-
 TransientCopy::~TransientCopy() {
-  std::error_code ignored;
-  if (!share_.make_exclusive()) return;
+  if (!use_.make_alone()) return;
   // Renamed first: a removal that ends halfway must not leave what looks like a finished copy. Packing
   // removes the rest.
+  std::error_code ignored;
   fs::path rest = location_;
   rest += ".partial";
   fs::rename(location_, rest, ignored);
   fs::remove_all(rest, ignored);
-  fs::remove(lock_file_, ignored);
 }
 
 // Whether there are subfolders, the copies; a data set that was only indexed has none.

@@ -16,28 +16,22 @@ namespace harness {
 class CopiesInUse {
  public:
   explicit CopiesInUse(const fs::path& folder);
-  ~CopiesInUse();
-  CopiesInUse(const CopiesInUse&) = delete;
-  CopiesInUse& operator=(const CopiesInUse&) = delete;
 
  private:
-  fs::path lock_file_;
-  std::optional<base::FileLock> share_;
+  std::optional<base::InUse> use_;
 };
 
 // A copy of the data in memory, shared by several runs; the last one removes it.
 class TransientCopy {
  public:
-  // Takes a shared lock on the copy in folder `location`; waits while another run removes it. The caller must
-  // check afterwards that the copy still exists.
-  explicit TransientCopy(std::filesystem::path location);
+  // Waits while another run removes the copy in folder `location`. The caller must check afterwards that it
+  // still exists.
+  explicit TransientCopy(const std::filesystem::path& location) : location_(location), use_(location) {}
   ~TransientCopy();  // removes the copy unless another run uses it
-  TransientCopy(const TransientCopy&) = delete;
-  TransientCopy& operator=(const TransientCopy&) = delete;
 
  private:
-  std::filesystem::path location_, lock_file_;
-  base::FileLock share_;
+  std::filesystem::path location_;
+  base::InUse use_;
 };
 
 struct StoreRoom {

@@ -6,10 +6,13 @@
 
 #include <csignal>
 #include <cstring>
+#include <future>
+#include <optional>
 
 #include "bench/dataset/commands.h"
 #include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
+#include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/scratch.h"
 #include "tests/support/dataset_folder.h"
@@ -165,6 +168,22 @@ TEST_F(Packing, MemoryCopyKeepsPathsOrSaysWhatItNeeds) {
   EXPECT_EQ(equal, std::vector<bool>(6, true));
   EXPECT_EQ(again.note, "already copied");
   EXPECT_NE(pack_to_memory(request, {}).note.find("none is mounted"), std::string::npos);
+}
+
+TEST_F(Packing, MemoryCopyWaitsUntilAnotherRunHasRemovedItsOwn) {
+  const auto own = base::private_folder(folder.path);
+  const auto copy = own / packed_name(request.dataset.fingerprint, request);
+  const std::string removed_last =
+      std::filesystem::relative(copy, folder.path).string() + ".partial/removed-last";
+  folder.write(removed_last, "x");
+  std::optional<base::FileLock> removing(copy.string() + ".in-use");
+  auto packed = std::async(std::launch::async, [&] { return pack_to_memory(request, {folder.path}); });
+  EXPECT_EQ(packed.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  EXPECT_TRUE(std::filesystem::exists(folder.path / removed_last));
+  removing.reset();
+  EXPECT_EQ(packed.get().location, copy);
+  EXPECT_TRUE(std::filesystem::exists(copy / request.dataset.images[0].path));
+  EXPECT_FALSE(std::filesystem::exists(copy.string() + ".in-use")) << "nobody uses it yet";
 }
 
 }  // namespace bench::dataset_pack_test
