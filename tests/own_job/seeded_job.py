@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A small training with a bottleneck made on purpose, in one of the usual shapes of training scripts.
 
-usage: seeded_job.py SHAPE [KEY=VALUE...]
+usage: seeded_job.py SHAPE [KEY=VALUE...], or seeded_job.py products: prints how many this machine makes in a millisecond
 SHAPE: plain, accumulate, closure, zipped, iterable, spawned, scaler or ddp (start that one with torchrun)
-  step=MS        of arithmetic, as far as this machine's speed allows (a matrix product, repeated)
+  products=N     of matrices in a step: its arithmetic, which grows with the batch
   sleep=MS       that an item waits, as for a slow disk      decode=MS  that it computes in Python
   collate=MS     that the workers need to put a batch together
-  workers=N batch=N threads=N  of the loader, and of arithmetic; wide=1: with arithmetic that all threads share
+  workers=N batch=N threads=N  of the loader, and of arithmetic; wide=N: functions of 200,000 numbers, which threads share
   overhead=MS    of every step, whatever the batch           log=MS  or so of output in every step
   lag=MS         more of rank 1                              exchange=N  parameters, 1e6, in buckets of 0.05 MB
   folder=PATH    read a file for every item from there
@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 SHAPE = sys.argv[1]
-job = dict(step=4.0, sleep=0.0, decode=0.0, collate=0.0, workers=2, batch=16, threads=1, wide=0, overhead=0.0, log=0.0, lag=0.0,
+job = dict(products=0, sleep=0.0, decode=0.0, collate=0.0, workers=2, batch=16, threads=1, wide=0, overhead=0.0, log=0.0, lag=0.0,
            exchange=0.0, folder="", cached=0)
 for word in sys.argv[2:]:
     key, value = word.split("=", 1)
@@ -88,8 +88,8 @@ class Network(nn.Module):
 SIZE = 96
 
 
-def repeats_of(ms):
-    """Products of SIZE x SIZE matrices in so many milliseconds, with one thread on an idle core."""
+def products_per_ms():
+    """Of SIZE x SIZE matrices, with one thread on an idle core."""
     torch.set_num_threads(1)
     a = torch.randn(SIZE, SIZE)
     def run(count):
@@ -97,15 +97,13 @@ def repeats_of(ms):
         for _ in range(count):
             a @ a
         return time.perf_counter() - begin
-    run(50)
-    return max(1, int(ms / 1e3 / (min(run(100) for _ in range(5)) / 100)))
+    run(1000)
+    return 0.1 / min(run(100) for _ in range(50))
 
 
 def main():
     rank = int(os.environ.get("RANK", 0))
     network = Network()
-    # The arithmetic grows with the batch: `step` is of the batch that was asked for.
-    per_item = repeats_of(job["step"]) / job["batch"] if job["step"] else 0
     torch.set_num_threads(job["threads"])
     if SHAPE == "ddp":
         torch.distributed.init_process_group("gloo")
@@ -116,11 +114,10 @@ def main():
     matrix = torch.randn(SIZE, SIZE)
 
     def loss_of(x, y):
-        for _ in range(int(per_item * len(x))):
+        for _ in range(job["products"] * len(x) // job["batch"]):
             matrix @ matrix
-        if job["wide"]:
-            for _ in range(40):
-                torch.randn(200_000).exp_()
+        for _ in range(job["wide"] * len(x) // job["batch"]):
+            torch.randn(200_000).exp_()
         compute(job["overhead"] + (job["lag"] if rank == 1 else 0))
         return nn.functional.cross_entropy(network(x), y)
 
@@ -150,4 +147,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    print(products_per_ms()) if SHAPE == "products" else main()
