@@ -14,8 +14,9 @@ namespace harness {
 
 namespace {
 
-// The runs that tell the part of a change: the narrower one that gains most, if it gains kLeastGain (what
-// gained less ran only once), or the nearest rung below it.
+// The runs that tell the part of a change: the narrower one that gains most, or the nearest rung below it. A
+// narrower one whose gain may be chance, such as one that gained less than kLeastGain in its first runs and
+// was left out, is none, unless it gains much or the change has too few runs for a verdict as well.
 const Intervention* partner_of(const Intervention& change, const RunsByChange& all, const Gains& gains) {
   const auto& own = all.at(change.name).seconds;
   const auto measured = [&](const char* name) {  // in a block of the change, too
@@ -25,12 +26,16 @@ const Intervention* partner_of(const Intervention& change, const RunsByChange& a
            });
   };
   if (!change.includes.empty()) {
-    if (!measured("unchanged")) return nullptr;
+    const auto whole = gains.of("unchanged", change.name);
+    if (!whole) return nullptr;
+    const auto is_known = [&](const Gain& gain) {
+      return (gain.decides() && gain.low > 1) || gain.ratio >= kClearGain || !whole->decides();
+    };
     const char* best = "unchanged";
     double most = kLeastGain;
     for (const char* name : change.includes)
       if (measured(name))
-        if (const auto gain = gains.of("unchanged", name); gain && gain->ratio >= most) {
+        if (const auto gain = gains.of("unchanged", name); gain && gain->ratio >= most && is_known(*gain)) {
           best = name;
           most = gain->ratio;
         }
