@@ -94,7 +94,7 @@ std::vector<Intervention> job_interventions() {
          return job.threads < 2 ? "it has one arithmetic thread" : ""; },
        .of_job = [](JobChange& it, const JobFacts& job) {
          it.segment = {{"change", "threads"}, {"threads", std::min(job.threads - 1, std::max<int64_t>(1, cores_of_rank(job) - 1))}}; }},
-      {.name = "even_ranks", .against = "no_collectives", .resource = "ranks of uneven speed",
+      {.name = "even_ranks", .against = "unchanged", .resource = "ranks of uneven speed",
        .title = "the slowest rank as fast as the others (computed from each rank's own time)",
        .next = "find what slows the slowest rank: its data, its cores, its GPU"},
       {.name = "no_logging", .against = "unchanged", .resource = "logging",

@@ -37,6 +37,17 @@ fs::path private_run_folder(const Installation& installation, const Request& req
   return folder;
 }
 
+// Of the unchanged job, less what its slowest rank takes longer than the median of the others when none waits
+// for another.
+Record with_even_ranks(const Record& unchanged, const Record& slowest, Record others) {
+  const double items = *others.images_per_second * *others.total_s;
+  const double item_s =
+      1 / *unchanged.images_per_second - 1 / *slowest.images_per_second + 1 / *others.images_per_second;
+  others.total_s = items * item_s;
+  others.images_per_second = 1 / item_s;
+  return others;
+}
+
 }  // namespace
 
 JobSubject::JobSubject(const Installation& installation, const Request& request, const JobRequest& job)
@@ -210,9 +221,12 @@ bool JobSubject::start(const PlannedStart& planned) {
     if (!failed.empty() && begun && !is_ok(record) && name != "unchanged") impossible_[name] = failed;
     if (came_to_its_end && record.status == "CRASHED") continue;  // it comes again, in a shorter start
     if (planned.change) record.job->process = change.process.empty() ? "" : change.process.dump();
-    if (is_ok(record) && name == "no_collectives" && report.ranks.size() > 1) {
+    const auto beside = wanted.find({block, "unchanged"});
+    if (is_ok(record) && name == "no_collectives" && report.ranks.size() > 1 && beside != wanted.end()) {
+      const Record unchanged = job_record(frame_, report, end, beside->second);
       of.of_other_ranks = true;
-      keep(job_record(frame_, report, end, of), "even_ranks", block, 0);
+      if (is_ok(unchanged))
+        keep(with_even_ranks(unchanged, record, job_record(frame_, report, end, of)), "even_ranks", block, 0);
     }
     keep(std::move(record), name, block, plan["segments"][size_t(of.indices.front())].value("added_ms", 0.0));
   }

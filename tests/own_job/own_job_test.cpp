@@ -79,6 +79,15 @@ TEST_F(OwnJob, CollectivesAndSlowRanksAreToldApart) {
   fs::remove_all(directory / "run");
   EXPECT_EQ(explain({"load=2", "compute=20", "world=2", "lag=20"}), 0);
   EXPECT_TRUE(says("What binds this job: ranks of uneven speed, 50 % of the step"));
+  fs::remove_all(directory / "run");
+  // Steps of 80 ms, and of 40 ms with even ranks, which exchange all the same.
+  EXPECT_EQ(explain({"load=2", "compute=20", "world=2", "exchange=20", "lag=40"}), 0);
+  EXPECT_TRUE(says("What binds this job: ranks of uneven speed, 50 % of the step"));
+  EXPECT_TRUE(says("next: collectives (25 %)"));
+  for (const json& record : records_in("run"))
+    if (record["intervention"]["change"] == "even_ranks") {
+      EXPECT_NEAR(record["images_per_second"].get<double>(), 2 * 32 / 0.04, 80);
+    }
 }
 
 TEST_F(OwnJob, TimeThatNoItemNeedsIsNamed) {
