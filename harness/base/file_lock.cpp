@@ -98,8 +98,10 @@ InUse::InUse(const fs::path& what)
     : file_(what.string() + ".in-use"), lock_(FileLock::on_current(file_, FileLock::Kind::shared)) {}
 
 InUse::~InUse() {
+  // A make_alone() that failed has given the lock up (flock), and the last user may have removed the file
+  // since; one of that name is then another user's.
   std::error_code ignored;
-  if (make_alone()) fs::remove(file_, ignored);
+  if (make_alone() && lock_.is_current()) fs::remove(file_, ignored);
 }
 
 }  // namespace base

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <optional>
 
 #include "bench/dataset/pack.h"
 #include "bench/dataset/prune.h"
@@ -72,6 +73,18 @@ TEST_F(Store, WhatARunUsesStays) {
   EXPECT_FALSE(fs::exists(used.string() + ".in-use")) << "the last one that uses it removes the lock's file";
   EXPECT_EQ(prune_all().at(used.filename().string() + "/lmdb"), "");
   EXPECT_FALSE(fs::exists(used));
+}
+
+TEST_F(Store, OneWhoEndsLateLeavesTheLockOfALaterUser) {
+  fs::create_directories(store);
+  const fs::path file = store / "copy.in-use";
+  std::optional<base::InUse> early(store / "copy"), last(store / "copy");
+  EXPECT_FALSE(early->make_alone());
+  last.reset();
+  EXPECT_FALSE(fs::exists(file));
+  const base::InUse later(store / "copy");
+  early.reset();
+  EXPECT_TRUE(fs::exists(file));
 }
 
 TEST_F(Store, WhatIsBeingPackedStays) {
