@@ -19,7 +19,7 @@ Why without_workers(const JobFacts& job) {
 
 int64_t cores_of_rank(const JobFacts& job) { return std::max<int64_t>(1, job.cores / job.world); }
 void use_all_cores(JobChange& change, const JobFacts& job) {
-  change.segment = {{"change", "threads"}, {"threads", cores_of_rank(job)}};
+  change.process["threads"] = cores_of_rank(job);
 }
 
 void within_process(JobChange& change) { change.segment = nlohmann::json::object(); }
@@ -93,7 +93,7 @@ std::vector<Intervention> job_interventions() {
          if (job.gpu) return "its arithmetic is the GPU's";
          return job.threads < 2 ? "it has one arithmetic thread" : ""; },
        .of_job = [](JobChange& it, const JobFacts& job) {
-         it.segment = {{"change", "threads"}, {"threads", std::min(job.threads - 1, std::max<int64_t>(1, cores_of_rank(job) - 1))}}; }},
+         it.process["threads"] = std::min(job.threads - 1, std::max<int64_t>(1, cores_of_rank(job) - 1)); }},
       {.name = "even_ranks", .against = "unchanged", .resource = "ranks of uneven speed",
        .title = "the slowest rank as fast as the others (computed from each rank's own time)",
        .next = "find what slows the slowest rank: its data, its cores, its GPU"},

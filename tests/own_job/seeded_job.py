@@ -8,6 +8,7 @@ SHAPE: plain, accumulate, closure, zipped, iterable, spawned, scaler or ddp (sta
   collate=MS     that the workers need to put a batch together
   workers=N batch=N threads=N  of the loader, and of arithmetic; wide=N: functions of 200,000 numbers, which threads share
   overhead=MS    of every step, whatever the batch           log=MS  or so of output in every step
+  python=MS      of a step, of one thread, which grows with the batch
   lag=MS         more of rank 1                              exchange=N  parameters, 1e6, in buckets of 0.05 MB
   folder=PATH    read a file for every item from there
   cached=1       mended: the first batches are kept in memory and trained on again and again"""
@@ -20,8 +21,8 @@ import torch
 from torch import nn
 
 SHAPE = sys.argv[1]
-job = dict(products=0, sleep=0.0, decode=0.0, collate=0.0, workers=2, batch=16, threads=1, wide=0, overhead=0.0, log=0.0, lag=0.0,
-           exchange=0.0, folder="", cached=0)
+job = dict(products=0, sleep=0.0, decode=0.0, collate=0.0, workers=2, batch=16, threads=1, wide=0, overhead=0.0, python=0.0,
+           log=0.0, lag=0.0, exchange=0.0, folder="", cached=0)
 for word in sys.argv[2:]:
     key, value = word.split("=", 1)
     job[key] = type(job[key])(value)
@@ -118,7 +119,7 @@ def main():
             matrix @ matrix
         for _ in range(job["wide"] * len(x) // job["batch"]):
             torch.randn(200_000).exp_()
-        compute(job["overhead"] + (job["lag"] if rank == 1 else 0))
+        compute(job["overhead"] + job["python"] * len(x) / job["batch"] + (job["lag"] if rank == 1 else 0))
         return nn.functional.cross_entropy(network(x), y)
 
     batches = zip(loader(), loader()) if SHAPE == "zipped" else loader()

@@ -218,7 +218,7 @@ class Changes(OfTheProbe):
 
     def test_of_the_whole_process(self):
         _, seen = self.images()
-        self.assertIn("fused None bf16 False threads 1 channels_last False compiled False", seen.output)
+        self.assertIn("fused None bf16 False threads 3 channels_last False compiled False", seen.output)
         self.assertEqual(seen.files, set())  # not asked for
         rank, seen = self.images(autocast="bfloat16", fused_optimizer=True, threads=2, channels_last=True, workers_factor=2)
         self.assertEqual(rank.impossible(), {})

@@ -115,13 +115,6 @@ def no_collectives(segments, planned):
         module.require_backward_grad_sync = True
 
 
-def threads(segments, planned):
-    before = torch.get_num_threads()
-    torch.set_num_threads(planned["threads"])
-    yield
-    torch.set_num_threads(before)
-
-
 def no_logging(segments, planned):
     before = logging.root.manager.disable
     replaced = [(stream, "write", lambda text: len(text)) for stream in (sys.stdout, sys.stderr) if stream]
@@ -147,4 +140,4 @@ def no_logging(segments, planned):
 
 
 CHANGES = {change.__name__: change
-           for change in (loader_alone, added_step_time, added_wait, no_collectives, threads, no_logging)}
+           for change in (loader_alone, added_step_time, added_wait, no_collectives, no_logging)}

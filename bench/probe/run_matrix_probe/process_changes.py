@@ -1,4 +1,6 @@
 """The plan's changes of the whole process that are no setting of a loader: threads, autocast, memory layout, optimizer, compiler."""
+import os
+
 import torch
 
 from run_matrix_probe import batches
@@ -13,8 +15,7 @@ def prepare(plan, patches, loop, segments):
     for name in plan.keys() - KNOWN:
         segments.report.note(f"this probe knows no change of the process {name!r}")
     if "threads" in plan:
-        torch.set_num_threads(plan["threads"])
-        after.append(lambda: torch.set_num_threads(plan["threads"]))  # scripts may set it themselves
+        hold_threads(plan["threads"], patches)
     if "autocast" in plan:
         after.append(lambda: autocast(plan["autocast"], loop, patches))
     if plan.get("channels_last"):
@@ -25,6 +26,13 @@ def prepare(plan, patches, loop, segments):
         seen_by_optimizer(loop, lambda optimizer: fuse(optimizer, segments.report))
     if plan.get("compile"):
         compile_outermost(patches, loop, segments)
+
+
+def hold_threads(count, patches):
+    """Whatever the script sets: threads that a pool once had stay, and would take time. Forked workers set their own."""
+    original, process = torch.set_num_threads, os.getpid()
+    original(count)
+    patches.set(torch, "set_num_threads", lambda asked: None if os.getpid() == process else original(asked))
 
 
 def seen_by_optimizer(loop, once):
