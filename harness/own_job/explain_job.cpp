@@ -114,6 +114,7 @@ class ExplainedJob {
     base::say(
         "      {} steps a segment; {} changes between steps, {} of whole starts; about {:.0f} s a block\n",
         steps_, within_.size(), at_start_.size(), all_s() / double(blocks_));
+    block_ = 0;  // asking for the starts has counted blocks
   }
 
   // Of one start, so that a job which ends by itself soon has steps for all of them.
@@ -130,28 +131,32 @@ class ExplainedJob {
   }
 
   // The job as it is, with all changes that are made between its steps, in as many starts as they need. What
-  // a change is compared with stands before it in the table, and is in the same start where possible.
+  // a change is compared with stands before it in the table, and is in the same start where possible. The job
+  // as it is comes first in one round and last in the next, so that a drift of its steps (LBFGS's history
+  // grows, for instance) takes from one what it gives to the other; at first it is compared with changes of
+  // whole starts, which are measured as early.
   std::vector<PlannedStart> plain_starts() {
     std::vector<PlannedStart> starts;
+    start_block_ = block_ + 1;
     const size_t most = std::max<size_t>(1, changes_per_start());
     for (size_t first = 0; first == 0 || first < within_.size(); first += most) {
       PlannedStart planned;
       planned.steps = steps_;
       for (int64_t round = 0; round < rounds_; ++round) {
         ++block_;
-        std::vector<PlannedSegment> segments = {{"unchanged", block_}};
+        std::vector<PlannedSegment> segments;
         for (size_t i = first; i < std::min(first + most, within_.size()); ++i)
           segments.push_back({within_[i]->name, block_});
         std::ranges::shuffle(segments, random_);
+        segments.insert(round % 2 ? segments.end() : segments.begin(), {"unchanged", block_});
         planned.segments.insert(planned.segments.end(), segments.begin(), segments.end());
       }
       starts.push_back(std::move(planned));
     }
     return starts;
   }
-  // In the same block as the last plain start.
   PlannedStart change_start(const Intervention& change) const {
-    return {{{"unchanged", block_}}, &change, steps_ * rounds_};
+    return {{{"unchanged", start_block_}}, &change, steps_ * rounds_};
   }
 
   void drop_impossible() {
@@ -179,7 +184,7 @@ class ExplainedJob {
   const int64_t blocks_;
   std::vector<const Intervention*> within_, at_start_;
   std::set<std::string> left_out_;
-  int64_t steps_ = kFewestSteps, rounds_ = kRounds, block_ = 0;
+  int64_t steps_ = kFewestSteps, rounds_ = kRounds, block_ = 0, start_block_ = 0;
   std::mt19937 random_{std::random_device{}()};
 };
 
