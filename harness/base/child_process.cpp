@@ -32,6 +32,13 @@ static std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+void preload(Command& command, const std::string& library) {
+  const char* ours = std::getenv("LD_PRELOAD");
+  std::string& all = command.environment["LD_PRELOAD"];
+  if (all.empty() && ours) all = ours;
+  all = all.empty() ? library : library + ":" + all;
+}
+
 std::string shell_line(const Command& command) {
   std::string line;
   for (const auto& [name, value] : command.environment) line += name + "=" + quoted(value) + " ";

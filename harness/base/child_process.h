@@ -23,6 +23,9 @@ struct Command {
   std::vector<std::string> without = {};  // variables of this process's environment that it doesn't get
 };
 
+// Puts a library before those that the command (or this process's LD_PRELOAD) already loads first.
+void preload(Command& command, const std::string& library);
+
 // The command as a line for a shell, with environment variables and core limit.
 std::string shell_line(const Command& command);
 

@@ -96,12 +96,18 @@ struct Probe {
 
   void read_cores() {
     if (limits.cores < limits.machine_cores) limits.cores_limited_by = "the affinity mask or a cpuset";
+    std::optional<bool> limited_in;  // version 2, or 1; groups come before those above them
     for (const Group& group : groups_of("cpu")) {
       const auto read = [&](const char* file) { return text_of(group.folder + file); };
       std::istringstream quota(group.v2 ? read("/cpu.max")
                                         : read("/cpu.cfs_quota_us") + read("/cpu.cfs_period_us"));
       double quota_us = 0, period_us = 0;
-      if (!(quota >> quota_us >> period_us) || quota_us <= 0 || period_us <= 0) continue;  // `max` or -1
+      if (!(quota >> quota_us >> period_us) || quota_us <= 0 || period_us <= 0) {  // `max` or -1
+        if (limited_in == group.v2) limits.without_quota = root + group.folder;
+        continue;
+      }
+      limited_in = group.v2;
+      limits.without_quota.clear();
       limits.throttled_periods += number_in(read("/cpu.stat"), "nr_throttled ").value_or(0);
       if (limits.quota_cores && *limits.quota_cores <= quota_us / period_us) continue;
       limits.quota_cores = quota_us / period_us;

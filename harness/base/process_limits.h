@@ -17,6 +17,7 @@ struct ProcessLimits {
   int64_t cores = 1;  // in the affinity mask, at most the quota rounded up
   int64_t machine_cores = 1;
   std::optional<double> quota_cores;      // the tightest of this process's cgroup and those above it
+  std::string without_quota;              // folder of a cgroup that no quota limits, above those with quotas
   std::string cores_limited_by;           // e.g. `the quota of cgroup /a/b`; empty: all cores may be used
   int64_t memory_bytes = INT64_MAX;       // of the machine, within cgroups' limits
   int64_t free_memory_bytes = INT64_MAX;  // of that; what the page cache can give back counts as free

@@ -56,6 +56,7 @@ Installation find_installation() {
           named("RUN_MATRIX_RESULTS", project / "results"),
           programs / "listen_address.so",
           fs::absolute(named("RUN_MATRIX_DATA", project / "data")),
+          programs / "list_opens.so",
           named("PYTHON", fs::exists(of_project) ? of_project : "python3")};
 }
 

@@ -17,6 +17,8 @@ struct JobFacts {
   bool loader = false;  // it trains from a torch DataLoader
   bool gpu = false;
   bool files = false;  // its loader opens files that are known
+  std::string
+      why_limited;  // why the quota of its control group can't be lifted, or none limits it; empty: it can
   double step_ms = 0;
 };
 
@@ -26,6 +28,7 @@ struct JobChange {
   nlohmann::json segment;
   nlohmann::json process = nlohmann::json::object();  // for the probe, of the whole process
   int64_t cores = 0;                                  // 0: all that it may use
+  bool unlimited = false;                             // by no quota of a control group
   enum class Files { as_they_are, in_memory, dropped } files = Files::as_they_are;
 };
 

@@ -31,13 +31,6 @@ const Allocator* find(const std::string& name) {
 
 }  // namespace
 
-void preload(base::Command& command, const std::string& library) {
-  const char* ours = std::getenv("LD_PRELOAD");
-  std::string& all = command.environment["LD_PRELOAD"];
-  if (all.empty() && ours) all = ours;
-  all = all.empty() ? library : library + ":" + all;
-}
-
 std::string allocator_library(const Row& row) {
   const Allocator* allocator = find(row.malloc);
   return allocator ? allocator->library : "";
@@ -47,7 +40,7 @@ std::string why_no_allocator(const Row& row) {
   const Allocator* allocator = find(row.malloc);
   if (!allocator) return "";
   base::Command loads_it{{"true"}, {}, {}, {}, {}};
-  preload(loads_it, allocator->library);
+  base::preload(loads_it, allocator->library);
   loads_it.errors_to_output = true;
   // The loader only warns about a library that it doesn't find.
   if (base::run_to_end(loads_it).output.find(allocator->library) == std::string::npos) return "";
@@ -58,7 +51,7 @@ void append(Words& words, const Words& more) { words.insert(words.end(), more.be
 
 void listen_on(base::Command& command, const std::string& address, const Installation& installation) {
   if (installation.listen_address.empty()) return;
-  preload(command, installation.listen_address);
+  base::preload(command, installation.listen_address);
   command.environment["LISTEN_ADDRESS"] = address;
 }
 
@@ -71,7 +64,7 @@ void prepare_rank(base::Command& command, const Row& row) {
         {"MALLOC_ARENA_MAX", "1"}, {"MALLOC_TRIM_THRESHOLD_", "4294967296"}, {"MALLOC_MMAP_MAX_", "0"}};
   environment["OMP_NUM_THREADS"] = std::to_string(row.intra_op_threads);
   if (!row.jpeg_simd) environment["JSIMD_FORCENONE"] = "1";  // libjpeg-turbo reads it
-  if (const std::string library = allocator_library(row); !library.empty()) preload(command, library);
+  if (const std::string library = allocator_library(row); !library.empty()) base::preload(command, library);
 }
 
 std::vector<int> rank_cpus(const Row& row) {

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "harness/base/child_process.h"
 #include "harness/base/time_stamp.h"
@@ -112,6 +114,11 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
             : "");
   for (const ProbeRank& rank : report.ranks)
     if (!rank.error.empty()) why += "; the probe failed: " + rank.error;
+  if (end.overlay_bytes > 0 && end.last_lines.find(std::strerror(ENOSPC)) != std::string::npos)
+    why += fmt::format(
+        "; what it writes is kept in memory, of which it may have {:.1f} GiB here: with --may-write it goes "
+        "to your disk",
+        double(end.overlay_bytes) / double(1 << 30));
   if (!end.last_lines.empty()) why += "; its last lines: " + end.last_lines;
   return why;
 }

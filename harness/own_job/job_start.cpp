@@ -52,13 +52,18 @@ std::vector<std::string> lines_of(const fs::path& file) {
   return lines;
 }
 
-base::Command command_of(const Installation& installation, const JobStart& start) {
+// Words before a command that then runs in a control group.
+std::vector<std::string> entering(const std::string& group) {
+  return {"sh", "-c", "echo 0 >\"$0\" && exec \"$@\"", group + "/cgroup.procs"};
+}
+
+base::Command command_of(const Installation& installation, const JobStart& start, int64_t overlay_bytes) {
   base::Command command;
-  if (!start.may_write) {
-    const int64_t memory = base::process_limits().free_memory_bytes / 4;
-    command.arguments = {installation.project / "bench" / "probe" / "throw_away", start.folder,
-                         std::to_string(memory)};
-  }
+  if (!start.control_group.empty()) command.arguments = entering(start.control_group);
+  if (overlay_bytes > 0)
+    for (const std::string& word : {(installation.project / "bench/probe/throw_away").string(),
+                                    start.folder.string(), std::to_string(overlay_bytes)})
+      command.arguments.push_back(word);
   command.arguments.insert(command.arguments.end(), start.command.begin(), start.command.end());
   command.cpus = start.cpus;
   command.output = start.folder / "output.txt";
@@ -68,6 +73,8 @@ base::Command command_of(const Installation& installation, const JobStart& start
   command.environment["PYTHONPATH"] =
       (installation.project / "bench" / "probe").string() + (path && *path ? ":" + std::string(path) : "");
   command.environment["RUN_MATRIX_PROBE"] = start.folder;
+  if (start.plan.value("list_files", false) && !installation.list_opens.empty())
+    base::preload(command, installation.list_opens);
   return command;
 }
 
@@ -92,6 +99,17 @@ bool all_ranks_ended(const fs::path& folder) {
 
 }  // namespace
 
+std::string why_quota_stays() {
+  const base::ProcessLimits limits = base::process_limits();
+  if (!limits.quota_cores || *limits.quota_cores >= double(base::available_cpus().size()))
+    return "no quota of a control group limits its cores";
+  if (limits.without_quota.empty())
+    return "the quota is of the outermost control group here: give this container more cores";
+  base::Command attempt{entering(limits.without_quota), {}, {}, {}, "/dev/null"};
+  attempt.arguments.push_back("true");
+  return base::run_to_end(attempt).exit_code == 0 ? "" : "only root may take it out of its control group";
+}
+
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough) {
   fs::create_directories(start.folder);
   fs::permissions(start.folder, fs::perms::owner_all);
@@ -99,7 +117,9 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
   if (!start.plan.is_null()) base::write_whole_file(start.folder / "plan.json", start.plan.dump(), false);
   const fs::path output = start.folder / "output.txt";
   make_private(output);
-  base::Command command = command_of(installation, start);
+  JobEnd end;
+  if (!start.may_write) end.overlay_bytes = base::process_limits().free_memory_bytes / 4;
+  base::Command command = command_of(installation, start, end.overlay_bytes);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   command.input_fd = nothing;
 
@@ -109,7 +129,6 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
   const base::Stopwatch watch;
   const pid_t pid = base::start(command);
   ::close(nothing);
-  JobEnd end;
   int status = 0;
   double limit_s = start.limit_s, asked_at_s = 0;
   bool had_enough = false;

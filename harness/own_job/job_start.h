@@ -22,6 +22,7 @@ struct JobStart {
   nlohmann::json plan;               // for the probe (docs/own_job.md); null: no probe
   fs::path folder;                   // of this start, created here; the probe's reports and output.txt
   std::vector<int> cpus;             // cores that the job may use; empty: all of this process
+  std::string control_group;         // folder of the one that the job enters; empty: as this process
   double limit_s = 0;                // then all its processes are killed
   bool may_write = false;            // no overlays: the job writes to the real file systems
 };
@@ -34,6 +35,7 @@ struct JobEnd {
   // hypervisor took.
   double outside_share = 0, stolen_share = 0;
   std::string last_lines;           // of its output
+  int64_t overlay_bytes = 0;        // of memory for what it wrote; 0: it wrote for real
   std::vector<std::string> caught;  // `BYTES PATH` of files that it wrote and that were thrown away
 };
 
@@ -41,6 +43,10 @@ struct JobEnd {
 // milliseconds; when it returns true, they are killed. Throws std::runtime_error when it can't be started, or
 // the overlays can't be made.
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough);
+
+// Why the job can't run without the quota that limits the cores of this process; empty: it can, in the
+// control group base::process_limits().without_quota.
+std::string why_quota_stays();
 
 class StepLines {
  public:

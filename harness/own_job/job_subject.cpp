@@ -89,6 +89,7 @@ ProbeReport JobSubject::run(const nlohmann::json& plan, const JobChange& change,
   start.command = job_.command;
   start.plan = plan;
   start.folder = folder_ / "starts" / std::to_string(starts_++);
+  if (change.unlimited) start.control_group = base::process_limits().without_quota;
   start.cpus = change.cores > 0 ? first_cores(change.cores) : std::vector<int>();
   start.limit_s = limit_s;
   start.may_write = job_.may_write;
@@ -127,6 +128,7 @@ void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
   facts_.cores = int64_t(base::available_cpus().size());
   facts_.threads = std::max<int64_t>(1, first.threads);
   facts_.gpu = first.device != "cpu";
+  facts_.why_limited = why_quota_stays();
   if (const JobLoader* loader = training_loader(report)) {
     facts_.loader = true;
     facts_.workers = loader->workers;
@@ -213,20 +215,22 @@ bool JobSubject::start(const PlannedStart& planned) {
     of.indices.push_back(int64_t(i));
     of.change = plan["segments"][i]["change"].get<std::string>();
   }
+  std::map<std::pair<int64_t, std::string>, Record> made;
+  for (const auto& [key, of] : wanted) made.emplace(key, job_record(frame_, report, end, of));
   for (auto& [key, of] : wanted) {
     const auto& [block, name] = key;
-    Record record = job_record(frame_, report, end, of);
+    Record record = made.at(key);
     if (record.status == "SKIPPED") impossible_[name] = record.reason;
     const bool begun = !report.ranks.empty() && report.ranks.front().begun == of.change;
     if (!failed.empty() && begun && !is_ok(record) && name != "unchanged") impossible_[name] = failed;
     if (came_to_its_end && record.status == "CRASHED") continue;  // it comes again, in a shorter start
     if (planned.change) record.job->process = change.process.empty() ? "" : change.process.dump();
-    const auto beside = wanted.find({block, "unchanged"});
-    if (is_ok(record) && name == "no_collectives" && report.ranks.size() > 1 && beside != wanted.end()) {
-      const Record unchanged = job_record(frame_, report, end, beside->second);
+    const auto beside = made.find({block, "unchanged"});
+    if (is_ok(record) && name == "no_collectives" && report.ranks.size() > 1 && beside != made.end() &&
+        is_ok(beside->second)) {
       of.of_other_ranks = true;
-      if (is_ok(unchanged))
-        keep(with_even_ranks(unchanged, record, job_record(frame_, report, end, of)), "even_ranks", block, 0);
+      keep(with_even_ranks(beside->second, record, job_record(frame_, report, end, of)), "even_ranks", block,
+           0);
     }
     keep(std::move(record), name, block, plan["segments"][size_t(of.indices.front())].value("added_ms", 0.0));
   }

@@ -76,6 +76,7 @@ TEST_F(ProcessLimitsTest, TheTightestOfNestedGroupsCounts) {
   EXPECT_EQ(all.quota_cores, 2.0);
   EXPECT_EQ(all.notes, std::vector<std::string>{
                            "cores: 2 of 8, limited by the quota of cgroup /user.slice/user-1000.slice"});
+  EXPECT_EQ(all.without_quota, tree_.path().string() + "/sys/fs/cgroup");
   EXPECT_EQ(all.throttled_periods, 34) << "a group without a quota throttles nothing";
   EXPECT_EQ(all.memory_bytes, 4 * kGib);
   EXPECT_EQ(all.memory_limited_by, "cgroup /user.slice/user-1000.slice");
@@ -104,6 +105,7 @@ TEST_F(ProcessLimitsTest, HalfACoreIsOneCoreWithItsQuota) {
   EXPECT_EQ(all.notes,
             std::vector<std::string>{"cores: 1 of 8, limited by the quota of cgroup / (0.5 cores)"});
   EXPECT_EQ(all.throttled_periods, 49);
+  EXPECT_EQ(all.without_quota, "") << "the outermost group has one";
   EXPECT_EQ(all.memory_bytes, kGib / 4);
   group("", "150000 100000", "max", 0);
   EXPECT_EQ(limits().cores, 2);
@@ -166,6 +168,7 @@ TEST_F(ProcessLimitsTest, HybridTakesEachControllerWhereItIs) {
   write("/sys/fs/cgroup/unified/a/memory.max", "1073741824\n");
   write("/sys/fs/cgroup/unified/a/memory.current", "0\n");
   EXPECT_EQ(limits().cores, 4);
+  EXPECT_EQ(limits().without_quota, tree_.path().string() + "/sys/fs/cgroup/cpu") << "the quota's hierarchy";
   EXPECT_EQ(limits().memory_bytes, kGib);
   EXPECT_EQ(limits().memory_limited_by, "cgroup /a");
 }

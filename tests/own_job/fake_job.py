@@ -6,8 +6,10 @@ usage: fake_job.py [KEY=VALUE...]
   exchange=MS  of the gradients, with world > 1
   lag=MS       more for the last rank
   log=MS       of output in each step, whatever its batch
+  group=NAME   of a control group in which the computing takes twice as long
   workers=N  world=N  workers_help=no (more of them load no faster)
-  fails=CHANGE (the job ends with an exception)  writes=FILE  steps=no|hang
+  daemon=WORD  leaves a process that lives on      chdir=FOLDER  goes there before it reports
+  fails=CHANGE (the job ends with an exception)  writes=FILE  fills=FILE  steps=no|hang
   length=N     iterations, then it ends by itself
 """
 import json
@@ -24,6 +26,15 @@ for word in sys.argv[1:]:
 if "writes" in job:
     with open(job["writes"], "w") as file:
         file.write("checkpoint")
+if "fills" in job:
+    with open(job["fills"], "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 1 << 44)
+if "daemon" in job and os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(0)
+os.chdir(job.get("chdir", "."))
 if job.get("steps") == "no":
     print("nothing to do")
     sys.exit(4)
@@ -34,6 +45,9 @@ folder = os.environ["RUN_MATRIX_PROBE"]
 with open(os.path.join(folder, "plan.json")) as file:
     plan = json.load(file)
 BATCH = 32
+with open("/proc/self/cgroup") as file:
+    if job.get("group", "\n\n") in file.read():
+        job["compute"] *= 2
 
 
 def step_ms(change, workers, rank):

@@ -172,10 +172,74 @@ TEST_F(OwnJob, AJobThatHangsIsEndedWithAllItsProcesses) {
               std::string::npos);
 }
 
+TEST_F(OwnJob, ADaemonThatItLeavesIsEnded) {
+  const std::string word = "daemon=" + directory.path().string();
+  EXPECT_EQ(with_job("record", {}, {word}), 0) << output();
+  for (const auto& entry : fs::directory_iterator("/proc"))
+    EXPECT_EQ(content_of(entry.path() / "cmdline").find(word), std::string::npos);
+}
+
+TEST_F(OwnJob, AJobThatChangesItsFolderIsMeasured) {
+  EXPECT_EQ(with_job("record", {}, {"chdir=/"}), 0) << output();
+  EXPECT_EQ(records_in("run").at(0)["status"], "OK");
+}
+
+TEST_F(OwnJob, MoreThanMayBeKeptInMemoryIsNoSpaceLeft) {
+  EXPECT_EQ(with_job("record", {}, {"fills=" + (directory / "checkpoint").string()}), 1);
+  const std::string reason = records_in("run").at(0)["reason"];
+  EXPECT_NE(reason.find("what it writes is kept in memory"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("with --may-write it goes to your disk"), std::string::npos) << reason;
+  expect_nothing_left();
+}
+
 TEST_F(OwnJob, OnlyNamedChangesRunWithThoseTheyAreComparedWith) {
   EXPECT_EQ(explain({}, {"--change", "double_batch"}), 0);
-  EXPECT_EQ(changes("OK"),
-            (std::set<std::string>{"unchanged", "replayed", "double_batch", "no_logging", "free_cores"}));
+  EXPECT_EQ(changes("OK"), (std::set<std::string>{"unchanged", "replayed", "double_batch", "no_logging",
+                                                  "no_metrics", "free_cores"}));
+}
+
+// Makes a control group with half a core for this process while it lives. Its folder is empty where that
+// can't be done.
+class HalfACore {
+ public:
+  HalfACore() {
+    const bool version_1 = fs::exists("/sys/fs/cgroup/cpu/cgroup.procs");
+    above_ = version_1 ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup";
+    folder = above_ / ("run-matrix-test-" + std::to_string(::getpid()));
+    std::error_code error;
+    if (!fs::create_directory(folder, error)) {
+      folder.clear();
+      return;
+    }
+    const fs::path quota = folder / (version_1 ? "cpu.cfs_quota_us" : "cpu.max");
+    std::ofstream(quota) << "50000";
+    if (fs::exists(quota) && enter(folder)) return;
+    fs::remove(folder, error);
+    folder.clear();
+  }
+  ~HalfACore() {
+    if (folder.empty()) return;
+    enter(above_);
+    std::error_code error;
+    fs::remove(folder, error);
+  }
+  fs::path folder;
+
+ private:
+  static bool enter(const fs::path& group) {
+    std::ofstream procs(group / "cgroup.procs");
+    procs << ::getpid() << std::flush;
+    return bool(procs);
+  }
+  fs::path above_;
+};
+
+TEST_F(OwnJob, TheQuotaOfItsControlGroupIsLifted) {
+  const HalfACore group;
+  if (group.folder.empty())
+    GTEST_SKIP() << "needs a control group of its own: root, and one that is mounted writable";
+  EXPECT_EQ(explain({"load=2", "group=" + group.folder.filename().string()}, {"--change", "no_quota"}), 0);
+  EXPECT_TRUE(says("What binds this job: the quota of its control group, 50 % of the step")) << output();
 }
 
 TEST_F(OwnJob, RecordKeepsOneRunAndItsPhases) {

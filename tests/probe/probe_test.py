@@ -104,13 +104,13 @@ class Iterations(OfTheProbe):
         self.assertTrue(seen.output.startswith("trained 3\nfinally"))
 
     def test_a_known_wait_is_found_and_replay_removes_it(self):
-        rank, seen = self.job(plan("unchanged", "replayed", "half_batch", "double_batch", "loader_alone",
+        rank, seen = self.job(plan("unchanged", "replayed", "double_batch", "loader_alone",
                                    {"change": "added_step_time", "added_ms": 50}, {"change": "added_wait", "added_ms": 50}),
                               "plain.py", "0", "20")
         self.assertEqual(rank.end["why"], "done")
-        self.assertEqual(len(rank.segments), 7)
+        self.assertEqual(len(rank.segments), 6)
         self.assertGreaterEqual(milliseconds(rank.segment("unchanged"), "load"), 20)
-        for change, items in (("replayed", 4), ("half_batch", 2), ("double_batch", 8)):
+        for change, items in (("replayed", 4), ("double_batch", 8)):
             self.assertLess(milliseconds(rank.segment(change), "load"), 10)
             self.assertEqual({step["items"] for step in rank.segment(change)["steps"]}, {items})
         self.assertGreaterEqual(milliseconds(rank.segment("loader_alone"), "wall"), 20)
@@ -131,6 +131,16 @@ class Iterations(OfTheProbe):
         self.assertEqual(seen.files, set(map(str, images)))
         self.assertEqual({line["loader"] for line in seen.workers}, {"loader 0"})
         self.assertGreater(sum(line["fetches"] for line in seen.workers), 0)
+
+    @unittest.skipUnless("LIST_OPENS" in os.environ, "no library in $LIST_OPENS")
+    def test_files_that_cpp_opens_are_listed(self):
+        archives = [self.folder / f"{number}.pt" for number in range(3)]
+        write = "import torch, sys; [torch.save({}, path) for path in sys.argv[1:]]"
+        subprocess.run([PYTHON, "-c", write, *map(str, archives)], check=True)
+        for workers in 0, 2:
+            _, seen = self.job(plan("unchanged", "replayed", list_files=True, process={"workers": workers}), "reads_in_cpp.py",
+                               *map(str, archives), environment={"LD_PRELOAD": os.environ["LIST_OPENS"]})
+            self.assertEqual(seen.files, set(map(str, archives)))
 
     def test_a_segment_may_end_by_its_time(self):
         rank, _ = self.job(plan({"change": "unchanged", "steps": 100000, "seconds": 0.2}, "replayed"), "plain.py", "2", "50")
@@ -158,15 +168,15 @@ class Iterations(OfTheProbe):
         self.assertEqual({step["items"] for step in rank.segments[0]["steps"]}, {12})
         self.assertEqual(rank.segments[0]["updates"], len(rank.segments[0]["steps"]))
         self.assertEqual(len(rank.segments[0]["steps"]) + rank.segments[0]["excluded"], 50)
-        rank, _ = self.job(plan("replayed", "half_batch", "loader_alone"), "closure.py")
+        rank, _ = self.job(plan("replayed", "double_batch", "loader_alone"), "closure.py")
         self.assertEqual(rank.end["why"], "done")
-        self.assertEqual([one["steps"][0]["items"] for one in rank.segments], [12, 6, 12])
+        self.assertEqual([one["steps"][0]["items"] for one in rank.segments], [12, 24, 12])
 
     def test_nested_batches_that_change_shape_and_are_written_to(self):
-        rank, _ = self.job(plan("unchanged", "replayed", "half_batch", "double_batch", "loader_alone", "unchanged", steps=6),
+        rank, _ = self.job(plan("unchanged", "replayed", "double_batch", "loader_alone", "unchanged", steps=6),
                            "iterable.py")
         self.assertEqual(rank.end["why"], "done")
-        self.assertEqual([one["steps"][-1]["items"] for one in rank.segments], [4, 4, 2, 8, 4, 4])
+        self.assertEqual([one["steps"][-1]["items"] for one in rank.segments], [4, 4, 8, 4, 4])
         self.assertIsNone(rank.loader("training")[0]["length"])
 
     def test_without_a_loader_the_optimizer_counts(self):
@@ -225,6 +235,32 @@ class Changes(OfTheProbe):
         self.assertIn("fused True bf16 True threads 2 channels_last True compiled False", seen.output)
         self.assertEqual(rank.loader("training")[0]["workers"], 2)
 
+    def numbers(self, planned, *words, **more):
+        """The lines of the iterations: before, within and after the changed segment; each of them has six, and two untimed."""
+        rank, seen = self.job(plan("unchanged", {"steps": 6} | planned, "unchanged"), "reads_numbers.py", *words, **more)
+        self.assertEqual(rank.impossible(), {})
+        self.assertEqual(rank.end["why"], "done")
+        lines = seen.output.split("\n")
+        same = [index for index in range(1, len(lines)) if lines[index] == lines[index - 1]]
+        self.assertIn(len(same), (6, 7, 8))  # the first of them is read
+        self.assertEqual(same, list(range(same[0], same[0] + len(same))))
+        return lines
+
+    def test_numbers_of_tensors_are_read_once_in_their_segment(self):
+        lines = self.numbers({"change": "no_item", "device": "cpu"})
+        self.assertEqual({len(set(line.split()[:3])) for line in lines if line}, {1}, "all ways read the same tensor")
+        self.assertIn("False", lines[-2])
+
+    def test_metrics_stand_still_in_their_segment(self):
+        python = os.environ.get("PROBE_PACKAGES_PYTHON", PYTHON)
+        if subprocess.run([python, "-c", "import torchmetrics"], capture_output=True).returncode:
+            self.skipTest(f"{python} has no torchmetrics")
+        self.numbers({"change": "no_metrics"}, "metrics", launcher=[python])
+
+    def test_changes_that_have_nothing_to_change_say_why(self):
+        rank, _ = self.job(plan("no_metrics", "no_item", "unchanged"), "reads_numbers.py")
+        self.assertEqual(rank.impossible()["no_metrics"], "it uses no torchmetrics")
+
     @unittest.skipUnless(shutil.which("g++"), "torch.compile needs a compiler")
     def test_compile(self):
         rank, seen = self.images(compile=True)
@@ -280,11 +316,11 @@ class RealPackages(OfTheProbe):
         rank, _ = self.job(plan({"change": "unchanged", "steps": 1000}), f"with_{package}.py", launcher=[python])
         self.assertIn(rank.end["iterations"], (iterations - 1, iterations))  # the last may never close
         self.assertEqual({step["items"] for step in rank.segments[0]["steps"]}, {4})
-        rank, _ = self.job(plan("unchanged", "replayed", "half_batch", "double_batch", "loader_alone", "unchanged", "no_logging"),
+        rank, _ = self.job(plan("unchanged", "replayed", "double_batch", "loader_alone", "unchanged", "no_logging"),
                            f"with_{package}.py", launcher=[python])
         self.assertEqual(rank.end["why"], "done")
         self.assertEqual(rank.impossible(), {})
-        self.assertEqual([one["steps"][0]["items"] for one in rank.segments], [4, 4, 2, 8, 4, 4, 4])
+        self.assertEqual([one["steps"][0]["items"] for one in rank.segments], [4, 4, 8, 4, 4, 4])
 
     def test_lightning(self):
         self.of("lightning", 120)

@@ -1,4 +1,4 @@
-"""Batches of any nested shape: copies that are given again, halves, and two in one."""
+"""Batches of any nested shape: copies that are given again, and two in one."""
 import collections.abc
 import copy
 import dataclasses
@@ -98,15 +98,6 @@ def by_items(of_tensor, of_list, value, count):
         return rebuilt(lambda leaf: of_tensor(leaf) if isinstance(leaf, torch.Tensor) and leaf.dim() and len(leaf) == count else leaf,
                        part)
     return change(value)
-
-
-def halved(batch, count):
-    if count < 2:
-        raise CannotChange("a batch of one item can't be halved")
-    new = by_items(lambda tensor: tensor[:count // 2], lambda part: part[:count // 2], batch, count)
-    if bytes_of(new) >= bytes_of(batch):
-        raise CannotChange("no tensor of the batch has its items as first dimension")
-    return new
 
 
 def doubled(batch, count):

@@ -1,6 +1,7 @@
 """Changes for the length of a segment. Each is a generator: what is before its yield begins it, what is after ends it."""
 import builtins
 import contextlib
+import gc
 import logging
 import sys
 import time
@@ -10,7 +11,7 @@ import torch
 
 from run_matrix_probe import batches
 
-REPLAYED = {"replayed": None, "half_batch": batches.halved, "double_batch": batches.doubled}
+REPLAYED = {"replayed": None, "double_batch": batches.doubled}
 WITHOUT_LOADER = (*REPLAYED, "loader_alone")  # after them workers hold batches ready
 NO_LOADER = "the job's main thread trains from no torch DataLoader"
 data_parallel = weakref.WeakSet()  # the DistributedDataParallel modules
@@ -47,9 +48,10 @@ def replaying(segments, name):
         raise Impossible(NO_LOADER)
     if not all(loader.kept.batches for loader in loaders):
         raise Impossible("no batch was kept in the iterations before the first segment")
-    make, factor = REPLAYED[name], {"replayed": 1, "half_batch": 0.5, "double_batch": 2}[name]
+    make, factor = REPLAYED[name], 1
     if name == "double_batch":
         check_free_memory()
+        factor = 2
     prepared = {}
     for loader in loaders:
         kept = loader.kept
@@ -57,7 +59,7 @@ def replaying(segments, name):
         prepared[loader] = [make(batch, kept.items) for batch in kept.batches] if make else kept.batches
     wait_for_idle_workers(loaders)
     segments.prepared = prepared
-    segments.given_items = {loader: max(1, int(loader.kept.items * factor)) for loader in loaders}
+    segments.given_items = {loader: loader.kept.items * factor for loader in loaders}
     yield
     segments.prepared, segments.given_items = {}, {}
 
@@ -115,6 +117,22 @@ def no_collectives(segments, planned):
         module.require_backward_grad_sync = True
 
 
+@contextlib.contextmanager
+def swapped(replacements):
+    """Of (owner, attribute, value)."""
+    before = [(owner, name, vars(owner).get(name)) for owner, name, _ in replacements]
+    for owner, name, value in replacements:
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for owner, name, original in before:
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+
+
 def no_logging(segments, planned):
     before = logging.root.manager.disable
     replaced = [(stream, "write", lambda text: len(text)) for stream in (sys.stdout, sys.stderr) if stream]
@@ -126,18 +144,60 @@ def no_logging(segments, planned):
     if "torch.utils.tensorboard" in sys.modules:
         writer = sys.modules["torch.utils.tensorboard"].SummaryWriter
         replaced += [(writer, name, lambda self, *args, **kwargs: None) for name in vars(writer) if name.startswith("add_")]
-    replaced = [(owner, name, value, vars(owner).get(name)) for owner, name, value in replaced if hasattr(owner, "__dict__")]
     logging.disable(logging.CRITICAL)
-    for owner, name, value, _ in replaced:
-        setattr(owner, name, value)
-    yield
+    with swapped([one for one in replaced if hasattr(one[0], "__dict__")]):
+        yield
     logging.disable(before)
-    for owner, name, _, original in replaced:
-        if original is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, original)
+
+
+def no_item(segments, planned):
+    """Each place of the script that reads a tensor on a GPU gets what it got first, without waiting for the GPU."""
+    device, kept = planned.get("device", "cuda"), {}
+    if device == "cuda" and not torch.cuda.is_available():
+        raise Impossible("no GPU")
+
+    def read_once(original):
+        def read(self, *arguments, **named):
+            if self.device.type != device:
+                return original(self, *arguments, **named)
+            frame = sys._getframe(1)
+            place = frame.f_code, frame.f_lasti
+            if place not in kept:
+                kept[place] = original(self, *arguments, **named)
+            return kept[place]
+        return read
+    reads = "item", "tolist", "cpu", "__float__", "__int__", "__bool__"
+    with swapped([(torch.Tensor, name, read_once(getattr(torch.Tensor, name))) for name in reads]):
+        yield
+
+
+def no_metrics(segments, planned):
+    """Of torchmetrics; what is computed from them stays what it was first."""
+    if "torchmetrics" not in sys.modules:
+        raise Impossible("it uses no torchmetrics")
+    kind = sys.modules["torchmetrics"].Metric
+    metrics = [one for one in gc.get_objects() if issubclass(type(one), kind)]
+    if not metrics:
+        raise Impossible("it has no metric of torchmetrics")
+
+    inside = []  # a first call, which calls others of these functions
+
+    def once(original):
+        values = []
+
+        def call(*arguments, **named):
+            if values and not inside:
+                return values[0]
+            inside.append(original)
+            try:
+                values.append(original(*arguments, **named))
+            finally:
+                inside.pop()
+            return values[-1]
+        return call
+    with swapped([(one, name, once(getattr(one, name))) for one in metrics for name in ("update", "compute", "forward")]):
+        yield
 
 
 CHANGES = {change.__name__: change
-           for change in (loader_alone, added_step_time, added_wait, no_collectives, no_logging)}
+           for change in (loader_alone, added_step_time, added_wait, no_collectives, no_logging, no_item, no_metrics)}

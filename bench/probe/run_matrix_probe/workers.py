@@ -1,4 +1,5 @@
 """Time, processor time and waiting for a processor of each fetch of a batch in the loader's workers, and the files it opens."""
+import ctypes
 import json
 import os
 import stat
@@ -14,7 +15,7 @@ MOST_FILES = 200_000
 SUMS = "fetches", "wall_s", "cpu_s", "run_queue_s", "collate_s", "items"
 NOT_DATA = tuple(os.path.join(path, "") for path in {
     "/proc", "/sys", "/dev", sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-    *(path for name, path in sysconfig.get_paths().items() if "lib" in name)} if path != "/" and path != "/usr") + ("/usr/lib/python",)
+    *(path for name, path in sysconfig.get_paths().items() if "lib" in name)} if path != "/" and path != "/usr") + ("/usr/lib/", "/etc/")
 
 
 class Fetches:
@@ -23,6 +24,7 @@ class Fetches:
     def __init__(self, folder, list_files):
         self.folder, self.list_files = folder, list_files
         self.hooked = False  # an audit hook stays, also in forked children
+        self.preloaded = preloaded_list() if list_files else None
         self.reset()
 
     def reset(self):
@@ -68,13 +70,18 @@ class Fetches:
 
     def start(self):
         try:
-            self.inside = True
+            self.list_opens(True)
             return time.perf_counter_ns(), time.thread_time_ns(), self.run_queue_ns()
         except Exception:  # without it there are no figures of workers
             return None
 
+    def list_opens(self, on):
+        self.inside = on
+        if self.preloaded:
+            self.preloaded.run_matrix_list_opens(on)
+
     def stop(self, before, index, sums):
-        self.inside = False
+        self.list_opens(False)
         if before is None:
             return
         try:
@@ -90,10 +97,20 @@ class Fetches:
             self.written_at = float("inf")
 
     def audited(self, event, arguments):
-        if event != "open" or not self.inside or len(self.opened) >= MOST_FILES:
+        if event != "open" or not self.inside:
             return
         path, _, flags = arguments
-        if isinstance(path, (str, bytes)) and not flags & (os.O_WRONLY | os.O_RDWR) and path not in self.opened:
+        if isinstance(path, (str, bytes)) and not flags & (os.O_WRONLY | os.O_RDWR):
+            self.note_open(path)
+
+    def take_opens_of_all_libraries(self):
+        buffer = ctypes.create_string_buffer(1 << 16)
+        while size := self.preloaded.run_matrix_take_opens(buffer, ctypes.c_size_t(len(buffer))):
+            for path in os.fsdecode(buffer.raw[:size - 1]).split("\n"):
+                self.note_open(path)
+
+    def note_open(self, path):
+        if path not in self.opened and len(self.opened) < MOST_FILES:
             self.opened.add(path)
             self.new.append(os.path.abspath(os.fsdecode(path)))
 
@@ -106,10 +123,21 @@ class Fetches:
             if added["fetches"]:
                 line = {"kind": "fetch", "rank": report.rank_and_world()[0], "loader": loader, **added}
                 report.append(os.path.join(self.folder, f"worker-{os.getpid()}.jsonl"), json.dumps(line) + "\n")
+        if self.preloaded:
+            self.take_opens_of_all_libraries()
         new, self.new = self.new, []
         files = [path for path in new if not path.startswith(NOT_DATA) and "\n" not in path and is_regular(path)]
         if files:
             report.append(os.path.join(self.folder, f"files-{os.getpid()}.txt"), "".join(path + "\n" for path in files))
+
+
+def preloaded_list():
+    """Of the library that lists what C++ opens, too (harness/own_job/list_opens); None: it isn't preloaded."""
+    functions = ctypes.CDLL(None)
+    if not hasattr(functions, "run_matrix_list_opens"):
+        return None
+    functions.run_matrix_take_opens.restype = ctypes.c_size_t
+    return functions
 
 
 def is_regular(path):
