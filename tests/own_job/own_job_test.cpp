@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/support/program.h"
+#include "tests/support/real_cgroup.h"
 
 namespace harness::own_job_test {
 
@@ -198,48 +199,16 @@ TEST_F(OwnJob, OnlyNamedChangesRunWithThoseTheyAreComparedWith) {
                                                   "no_metrics", "free_cores"}));
 }
 
-// Makes a control group with half a core for this process while it lives. Its folder is empty where that
-// can't be done.
-class HalfACore {
- public:
-  HalfACore() {
-    const bool version_1 = fs::exists("/sys/fs/cgroup/cpu/cgroup.procs");
-    above_ = version_1 ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup";
-    folder = above_ / ("run-matrix-test-" + std::to_string(::getpid()));
-    std::error_code error;
-    if (!fs::create_directory(folder, error)) {
-      folder.clear();
-      return;
-    }
-    const fs::path quota = folder / (version_1 ? "cpu.cfs_quota_us" : "cpu.max");
-    std::ofstream(quota) << "50000";
-    if (fs::exists(quota) && enter(folder)) return;
-    fs::remove(folder, error);
-    folder.clear();
-  }
-  ~HalfACore() {
-    if (folder.empty()) return;
-    enter(above_);
-    std::error_code error;
-    fs::remove(folder, error);
-  }
-  fs::path folder;
-
- private:
-  static bool enter(const fs::path& group) {
-    std::ofstream procs(group / "cgroup.procs");
-    procs << ::getpid() << std::flush;
-    return bool(procs);
-  }
-  fs::path above_;
-};
-
 TEST_F(OwnJob, TheQuotaOfItsControlGroupIsLifted) {
-  const HalfACore group;
-  if (group.folder.empty())
-    GTEST_SKIP() << "needs a control group of its own: root, and one that is mounted writable";
-  EXPECT_EQ(explain({"load=2", "group=" + group.folder.filename().string()}, {"--change", "no_quota"}), 0);
-  EXPECT_TRUE(says("What binds this job: the quota of its control group, 50 % of the step")) << output();
+  RealGroup group("cpu");
+  group.set("cpu.max", "50000 100000", "cpu.cfs_quota_us", "50000");
+  if (!group.why_not().empty()) GTEST_SKIP() << group.why_not();
+  const auto inside = [&] {
+    const std::string name = group.folder().filename();
+    if (explain({"load=2", "group=" + name}, {"--change", "no_quota"}) != 0) return 1;
+    return says("What binds this job: the quota of its control group, 50 % of the step") ? 0 : 2;
+  };
+  EXPECT_EQ(in_group(group, inside), 0);
 }
 
 TEST_F(OwnJob, RecordKeepsOneRunAndItsPhases) {
