@@ -89,6 +89,13 @@ class OfTheProbe(unittest.TestCase):
         self.assertEqual(len(seen.ranks), 1, seen.output)
         return seen.ranks[0], seen
 
+    def python_with(self, package):
+        """$PROBE_PACKAGES_PYTHON or the Python with torch; the test is skipped where the package is missing."""
+        python = os.environ.get("PROBE_PACKAGES_PYTHON", PYTHON)
+        if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode:
+            self.skipTest(f"{python} has no {package}")
+        return python
+
 
 class Iterations(OfTheProbe):
     def test_a_plain_loop_is_whole_and_its_validations_are_apart(self):
@@ -252,10 +259,7 @@ class Changes(OfTheProbe):
         self.assertIn("False", lines[-2])
 
     def test_metrics_stand_still_in_their_segment(self):
-        python = os.environ.get("PROBE_PACKAGES_PYTHON", PYTHON)
-        if subprocess.run([python, "-c", "import torchmetrics"], capture_output=True).returncode:
-            self.skipTest(f"{python} has no torchmetrics")
-        self.numbers({"change": "no_metrics"}, "metrics", launcher=[python])
+        self.numbers({"change": "no_metrics"}, "metrics", launcher=[self.python_with("torchmetrics")])
 
     def test_changes_that_have_nothing_to_change_say_why(self):
         rank, _ = self.job(plan("no_metrics", "no_item", "unchanged"), "reads_numbers.py")
@@ -307,12 +311,8 @@ class Ends(OfTheProbe):
 
 
 class RealPackages(OfTheProbe):
-    """$PROBE_PACKAGES_PYTHON or the Python with torch; skipped where a package is missing."""
-
     def of(self, package, iterations, *changes):
-        python = os.environ.get("PROBE_PACKAGES_PYTHON", PYTHON)
-        if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode:
-            self.skipTest(f"{python} has no {package}")
+        python = self.python_with(package)
         rank, _ = self.job(plan({"change": "unchanged", "steps": 1000}), f"with_{package}.py", launcher=[python])
         self.assertIn(rank.end["iterations"], (iterations - 1, iterations))  # the last may never close
         self.assertEqual({step["items"] for step in rank.segments[0]["steps"]}, {4})

@@ -83,28 +83,26 @@ def versions(found):
     return [0 if tensor.is_inference() else tensor._version for tensor in found]
 
 
-def by_items(of_tensor, of_list, value, count):
-    """The parts of a batch that have one entry for each of its `count` items are changed."""
+def doubled(batch, count):
+    """With all parts twice that have one entry for each of its `count` items."""
+    def twice(leaf):
+        if not isinstance(leaf, torch.Tensor) or not leaf.dim() or len(leaf) != count:
+            return leaf
+        both = torch.cat([leaf, leaf])
+        return copied(both.pin_memory()) if torch.cuda.is_available() and leaf.is_pinned() else both
+
     def change(part):
         parts = isinstance(part, (list, tuple)) and not is_namedtuple(part)
         if parts and len(part) == count and not any(isinstance(one, torch.Tensor) and one.dim() and len(one) == count for one in part):
-            return of_list(part)
+            return part + part
         if parts:
             return type(part)(change(one) for one in part)
         if isinstance(part, dict):
             new = copy.copy(part)
             new.update({key: change(one) for key, one in part.items()})
             return new
-        return rebuilt(lambda leaf: of_tensor(leaf) if isinstance(leaf, torch.Tensor) and leaf.dim() and len(leaf) == count else leaf,
-                       part)
-    return change(value)
-
-
-def doubled(batch, count):
-    def twice(tensor):
-        both = torch.cat([tensor, tensor])
-        return copied(both.pin_memory()) if torch.cuda.is_available() and tensor.is_pinned() else both
-    new = by_items(twice, lambda part: part + part, batch, count)
+        return rebuilt(twice, part)
+    new = change(batch)
     if bytes_of(new) <= bytes_of(batch):
         raise CannotChange("no tensor of the batch has its items as first dimension")
     return new

@@ -10,8 +10,9 @@ import weakref
 import torch
 
 from run_matrix_probe import batches
+from run_matrix_probe.patches import swapped
 
-REPLAYED = {"replayed": None, "double_batch": batches.doubled}
+REPLAYED = "replayed", "double_batch"
 WITHOUT_LOADER = (*REPLAYED, "loader_alone")  # after them workers hold batches ready
 NO_LOADER = "the job's main thread trains from no torch DataLoader"
 data_parallel = weakref.WeakSet()  # the DistributedDataParallel modules
@@ -48,18 +49,17 @@ def replaying(segments, name):
         raise Impossible(NO_LOADER)
     if not all(loader.kept.batches for loader in loaders):
         raise Impossible("no batch was kept in the iterations before the first segment")
-    make, factor = REPLAYED[name], 1
-    if name == "double_batch":
+    doubled = name == "double_batch"
+    if doubled:
         check_free_memory()
-        factor = 2
     prepared = {}
     for loader in loaders:
         kept = loader.kept
         kept.check()
-        prepared[loader] = [make(batch, kept.items) for batch in kept.batches] if make else kept.batches
+        prepared[loader] = [batches.doubled(batch, kept.items) for batch in kept.batches] if doubled else kept.batches
     wait_for_idle_workers(loaders)
     segments.prepared = prepared
-    segments.given_items = {loader: loader.kept.items * factor for loader in loaders}
+    segments.given_items = {loader: loader.kept.items * (2 if doubled else 1) for loader in loaders}
     yield
     segments.prepared, segments.given_items = {}, {}
 
@@ -115,22 +115,6 @@ def no_collectives(segments, planned):
     yield
     for module in modules:
         module.require_backward_grad_sync = True
-
-
-@contextlib.contextmanager
-def swapped(replacements):
-    """Of (owner, attribute, value)."""
-    before = [(owner, name, vars(owner).get(name)) for owner, name, _ in replacements]
-    for owner, name, value in replacements:
-        setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        for owner, name, original in before:
-            if original is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
 
 
 def no_logging(segments, planned):

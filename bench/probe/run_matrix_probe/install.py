@@ -20,6 +20,7 @@ from torch.optim import optimizer as optimizers
 from run_matrix_probe import changes, process_changes
 from run_matrix_probe.loaders import Loaders
 from run_matrix_probe.loop import Loop, clock
+from run_matrix_probe.patches import Patches
 from run_matrix_probe.report import Report, number_in
 from run_matrix_probe.segments import Segments
 from run_matrix_probe.workers import Fetches, in_worker
@@ -29,21 +30,6 @@ COLLECTIVES = ("all_reduce", "all_gather", "all_gather_into_tensor", "all_gather
                "reduce_scatter_tensor", "scatter", "send")
 LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed.launcher.runner")
 get_ident = threading.get_ident
-
-
-class Patches:
-    def __init__(self):
-        self.undo = []
-
-    def set(self, owner, name, value):
-        original = vars(owner).get(name)
-        setattr(owner, name, value)
-        self.undo.append(functools.partial(setattr, owner, name, original) if original is not None
-                         else functools.partial(delattr, owner, name))
-
-    def restore(self):
-        while self.undo:
-            self.undo.pop()()
 
 
 class Probe:
