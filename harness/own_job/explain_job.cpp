@@ -69,10 +69,12 @@ class ExplainedJob {
   // Until the time is over or Ctrl-C.
   void run(const base::Stopwatch& watch) {
     choose_steps(request_.within_s - watch.s());
+    int64_t number = 1;  // of the next block of the engine
     for (int64_t block = 0; block < blocks_; ++block) {
-      const std::vector<PlannedStart> plain = plain_starts();
+      const std::vector<PlannedStart> plain = plain_starts(number);
       std::vector<PlannedStart> starts;
-      for (const Intervention* change : at_start_) starts.push_back(change_start(*change));
+      for (const Intervention* change : at_start_) starts.push_back(change_start(*change, number));
+      number = plain.back().segments.back().block + 1;
       std::ranges::shuffle(starts, random_);
       // The first one is the job as it is, since the others are compared with it.
       starts.insert(starts.begin() + (block == 0 || starts.empty() ? 0 : long(random_() % starts.size())),
@@ -106,15 +108,14 @@ class ExplainedJob {
     steps_ = std::clamp(int64_t(kSegment_s / step_s), kFewestSteps, kMostSteps);
     const auto all_s = [&] {
       double block_s = 0;
-      for (const PlannedStart& start : plain_starts()) block_s += expected_s(start);
-      for (const Intervention* change : at_start_) block_s += expected_s(change_start(*change));
+      for (const PlannedStart& start : plain_starts(0)) block_s += expected_s(start);
+      for (const Intervention* change : at_start_) block_s += expected_s(change_start(*change, 0));
       return double(blocks_) * block_s;
     };
     while (steps_ > kFewestSteps && all_s() > left_s) --steps_;
     base::say(
         "      {} steps a segment; {} changes between steps, {} of whole starts; about {:.0f} s a block\n",
         steps_, within_.size(), at_start_.size(), all_s() / double(blocks_));
-    block_ = 0;  // asking for the starts has counted blocks
   }
 
   // Of one start, so that a job which ends by itself soon has steps for all of them.
@@ -134,29 +135,27 @@ class ExplainedJob {
   // a change is compared with stands before it in the table, and is in the same start where possible. The job
   // as it is comes first in one round and last in the next, so that a drift of its steps (LBFGS's history
   // grows, for instance) takes from one what it gives to the other; at first it is compared with changes of
-  // whole starts, which are measured as early.
-  std::vector<PlannedStart> plain_starts() {
+  // whole starts, which are measured as early. `block`: number of the first round.
+  std::vector<PlannedStart> plain_starts(int64_t block) {
     std::vector<PlannedStart> starts;
-    start_block_ = block_ + 1;
     const size_t most = std::max<size_t>(1, changes_per_start());
     for (size_t first = 0; first == 0 || first < within_.size(); first += most) {
       PlannedStart planned;
       planned.steps = steps_;
-      for (int64_t round = 0; round < rounds_; ++round) {
-        ++block_;
+      for (int64_t round = 0; round < rounds_; ++round, ++block) {
         std::vector<PlannedSegment> segments;
         for (size_t i = first; i < std::min(first + most, within_.size()); ++i)
-          segments.push_back({within_[i]->name, block_});
+          segments.push_back({within_[i]->name, block});
         std::ranges::shuffle(segments, random_);
-        segments.insert(round % 2 ? segments.end() : segments.begin(), {"unchanged", block_});
+        segments.insert(round % 2 ? segments.end() : segments.begin(), {"unchanged", block});
         planned.segments.insert(planned.segments.end(), segments.begin(), segments.end());
       }
       starts.push_back(std::move(planned));
     }
     return starts;
   }
-  PlannedStart change_start(const Intervention& change) const {
-    return {{{"unchanged", start_block_}}, &change, steps_ * rounds_};
+  PlannedStart change_start(const Intervention& change, int64_t block) const {
+    return {{{"unchanged", block}}, &change, steps_ * rounds_};
   }
 
   void drop_impossible() {
@@ -184,7 +183,7 @@ class ExplainedJob {
   const int64_t blocks_;
   std::vector<const Intervention*> within_, at_start_;
   std::set<std::string> left_out_;
-  int64_t steps_ = kFewestSteps, rounds_ = kRounds, block_ = 0, start_block_ = 0;
+  int64_t steps_ = kFewestSteps, rounds_ = kRounds;
   std::mt19937 random_{std::random_device{}()};
 };
 
