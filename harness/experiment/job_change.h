@@ -16,8 +16,8 @@ struct JobFacts {
   int64_t workers = 0;  // of the training loader
   bool loader = false;  // it trains from a torch DataLoader
   bool gpu = false;
-  bool files = false;       // its loader opens files that are known
-  std::string why_limited;  // why its control group's quota can't be lifted; empty: it can
+  bool files = false;           // its loader opens files that are known
+  std::string why_quota_stays;  // why its control group's quota can't be lifted; empty: it can
   double step_ms = 0;
 };
 

@@ -20,7 +20,10 @@ Why without_workers(const JobFacts& job) {
 int64_t cores_of_rank(const JobFacts& job) { return std::max<int64_t>(1, job.cores / job.world); }
 void use_all_cores(JobChange& change, const JobFacts& job) { change.process["threads"] = cores_of_rank(job); }
 
-void within_process(JobChange& change) { change.segment = nlohmann::json::object(); }
+void within_process(JobChange& change, const JobFacts&) { change.segment = nlohmann::json::object(); }
+void add_time(JobChange& change, const JobFacts& job) {
+  change.segment = {{"added_ms", kAddedShare * job.step_ms}};
+}
 
 }  // namespace
 
@@ -62,7 +65,7 @@ std::vector<Intervention> job_interventions() {
        .title = "its first batches again and again, no loader", .next = "less work, more workers or a faster storage for the loader",
        .includes = {"more_workers", "no_workers", "worker_threads", "more_prefetch", "files_in_memory"}, .first = true,
        .job_why_not = without_loader,
-       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+       .of_job = within_process},
       {.name = "double_batch", .against = "replayed", .resource = "time per step that no item needs",
        .title = "two of its batches at once", .next = "a larger batch (results differ), or fewer, larger operations",
        .factor = 2,
@@ -70,7 +73,7 @@ std::vector<Intervention> job_interventions() {
                     "free_cores"},
        .cost = Cost::setting,
        .job_why_not = without_loader,
-       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+       .of_job = within_process},
       {.name = "own_cores", .against = "unchanged", .resource = "threads that share cores",
        .title = "as many arithmetic threads as each rank has cores", .next = "OMP_NUM_THREADS, or torch.set_num_threads, of the cores per rank",
        .for_good = true, .cost = Cost::setting,
@@ -95,30 +98,30 @@ std::vector<Intervention> job_interventions() {
       {.name = "no_quota", .against = "unchanged", .resource = "the quota of its control group",
        .title = "no quota on its cores", .next = "a higher limit of cores (docker --cpus, Kubernetes' limits, systemd's CPUQuota)",
        .for_good = true, .cost = Cost::purchase,
-       .job_why_not = [](const JobFacts& job) -> Why { return job.why_limited; },
+       .job_why_not = [](const JobFacts& job) -> Why { return job.why_quota_stays; },
        .of_job = [](JobChange& it, const JobFacts&) { it.unlimited = true; }},
       {.name = "even_ranks", .against = "unchanged", .resource = "ranks of uneven speed",
        .title = "the slowest rank as fast as the others (computed from each rank's own time)",
        .next = "find what slows the slowest rank: its data, its cores, its GPU"},
       {.name = "no_logging", .against = "unchanged", .resource = "logging",
        .title = "nothing printed or logged", .next = "log every N steps",
-       .for_good = true, .cost = Cost::setting, .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+       .for_good = true, .cost = Cost::setting, .of_job = within_process},
       {.name = "no_item", .against = "unchanged", .resource = "waits for numbers from the GPU",
        .title = "what it reads from tensors on the GPU read once (.item(), .cpu(), float(), if)", .next = "losses and metrics read every N steps",
        .for_good = true, .cost = Cost::setting,
        .job_why_not = [](const JobFacts& job) -> Why { return job.gpu ? "" : "no GPU, it waits for none"; },
-       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+       .of_job = within_process},
       {.name = "no_metrics", .against = "unchanged", .resource = "metrics",
        .title = "no update of its metrics (torchmetrics)", .next = "metrics every N steps",
-       .for_good = true, .cost = Cost::setting, .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+       .for_good = true, .cost = Cost::setting, .of_job = within_process},
       {.name = "loader_alone", .against = "unchanged", .title = "the loader alone, without a step", .first = true,
        .job_why_not = without_loader,
-       .of_job = [](JobChange& it, const JobFacts&) { within_process(it); }},
+       .of_job = within_process},
       {.name = "added_step_time", .against = "unchanged", .title = "a longer step", .burden = true,
-       .of_job = [](JobChange& it, const JobFacts& job) { it.segment = {{"added_ms", kAddedShare * job.step_ms}}; }},
+       .of_job = add_time},
       {.name = "added_wait", .against = "unchanged", .title = "a longer wait for each batch", .burden = true, .when_named = true,
        .job_why_not = without_loader,
-       .of_job = [](JobChange& it, const JobFacts& job) { it.segment = {{"added_ms", kAddedShare * job.step_ms}}; }},
+       .of_job = add_time},
       {.name = "autocast", .against = "unchanged", .resource = "arithmetic", .title = "bf16 autocast",
        .next = "torch.autocast, after a check of the accuracy", .for_good = true, .cost = Cost::setting, .when_named = true, .trial = true,
        .of_job = [](JobChange& it, const JobFacts&) { it.process["autocast"] = "bfloat16"; }},

@@ -61,9 +61,9 @@ base::Command command_of(const Installation& installation, const JobStart& start
   base::Command command;
   if (!start.control_group.empty()) command.arguments = entering(start.control_group);
   if (overlay_bytes > 0)
-    for (const std::string& word : {(installation.project / "bench/probe/throw_away").string(),
-                                    start.folder.string(), std::to_string(overlay_bytes)})
-      command.arguments.push_back(word);
+    command.arguments.insert(command.arguments.end(),
+                             {(installation.project / "bench/probe/throw_away").string(),
+                              start.folder.string(), std::to_string(overlay_bytes)});
   command.arguments.insert(command.arguments.end(), start.command.begin(), start.command.end());
   command.cpus = start.cpus;
   command.output = start.folder / "output.txt";

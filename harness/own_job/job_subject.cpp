@@ -128,7 +128,7 @@ void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
   facts_.cores = int64_t(base::available_cpus().size());
   facts_.threads = std::max<int64_t>(1, first.threads);
   facts_.gpu = first.device != "cpu";
-  facts_.why_limited = why_quota_stays();
+  facts_.why_quota_stays = why_quota_stays();
   if (const JobLoader* loader = training_loader(report)) {
     facts_.loader = true;
     facts_.workers = loader->workers;

@@ -73,26 +73,21 @@ typedef int (*Open)(const char*, int, ...);
 typedef int (*OpenAt)(int, const char*, int, ...);
 typedef FILE* (*OpenStream)(const char*, const char*);
 
-#define LIST_OPEN(name)                         \
-  int name(const char* path, int flags, ...) {  \
-    NEXT(Open, name)                            \
-    va_list arguments;                          \
-    va_start(arguments, flags);                 \
-    const int mode = mode_of(flags, arguments); \
-    va_end(arguments);                          \
-    note(AT_FDCWD, path, flags);                \
-    return next(path, flags, mode);             \
+// `folder`: that a relative path is in; then the parameters, and those of them that come before the mode.
+#define LIST_OPEN(name, type, folder, parameters, ...) \
+  int name parameters {                                \
+    NEXT(type, name)                                   \
+    va_list optional;                                  \
+    va_start(optional, flags);                         \
+    const int mode = mode_of(flags, optional);         \
+    va_end(optional);                                  \
+    note(folder, path, flags);                         \
+    return next(__VA_ARGS__, mode);                    \
   }
-#define LIST_OPENAT(name)                                  \
-  int name(int folder, const char* path, int flags, ...) { \
-    NEXT(OpenAt, name)                                     \
-    va_list arguments;                                     \
-    va_start(arguments, flags);                            \
-    const int mode = mode_of(flags, arguments);            \
-    va_end(arguments);                                     \
-    note(folder, path, flags);                             \
-    return next(folder, path, flags, mode);                \
-  }
+#define IN_WORKING_FOLDER(name) \
+  LIST_OPEN(name, Open, AT_FDCWD, (const char* path, int flags, ...), path, flags)
+#define IN_FOLDER(name) \
+  LIST_OPEN(name, OpenAt, folder, (int folder, const char* path, int flags, ...), folder, path, flags)
 #define LIST_FOPEN(name)                                            \
   FILE* name(const char* path, const char* mode) {                  \
     NEXT(OpenStream, name)                                          \
@@ -100,11 +95,11 @@ typedef FILE* (*OpenStream)(const char*, const char*);
     return next(path, mode);                                        \
   }
 
-LIST_OPEN(open)
-LIST_OPEN(open64)
-LIST_OPENAT(openat)
-LIST_OPENAT(openat64)
-LIST_OPEN(__open_2)  // of programs built with _FORTIFY_SOURCE
-LIST_OPEN(__open64_2)
+IN_WORKING_FOLDER(open)
+IN_WORKING_FOLDER(open64)
+IN_FOLDER(openat)
+IN_FOLDER(openat64)
+IN_WORKING_FOLDER(__open_2)  // of programs built with _FORTIFY_SOURCE
+IN_WORKING_FOLDER(__open64_2)
 LIST_FOPEN(fopen)
 LIST_FOPEN(fopen64)
