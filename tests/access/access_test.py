@@ -4,13 +4,14 @@ of the machine can read, block or redirect; what is executed; that what root doe
 
 Which addresses a row's processes listen on is tested by tests/launch/listening_sockets_test.cpp, folders in /dev/shm by
 tests/base/private_folder_test.cpp, the rows' mounts and namespaces by tests/emulate."""
-import csv, fcntl, json, lzma, os, pathlib, pwd, re, shutil, signal, socket, stat, subprocess, sys, tempfile, threading, time
+import csv, ctypes, fcntl, json, lzma, os, pathlib, pwd, re, shutil, signal, socket, stat, subprocess, sys, tempfile, threading, time
 import unittest, xml.etree.ElementTree as xml
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else PROJECT / "build/release").resolve()
 PROGRAM, FAKE = BUILD / "run_matrix", BUILD / "tests/fake_slice"
 LONG = "x" * 4000
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000  # linux/sched.h and linux/mount.h; Python has them from 3.12 on
 # What a terminal or an editor obeys: control characters other than tab and newline, changes of the direction of writing.
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
@@ -296,11 +297,20 @@ class Executed(Case):
             self.run_matrix(*words, cwd=here, code=(0, 3))
 
 
+def leave_mounts_of_others():
+    """A mount namespace of this process and its children, into which no mount of a test beside it comes."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for result in (libc.unshare(CLONE_NEWNS), libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None)):
+        if result != 0:
+            raise OSError(ctypes.get_errno(), "no mount namespace of its own")
+
+
 class AsRoot(Case):
     def test_mounts_and_interfaces_are_as_before(self):
         """After a row on two emulated nodes, which root makes out of namespaces."""
         if os.geteuid() != 0 or not (BUILD / "train_slice").exists() or not shutil.which("ip"):
             self.skipTest("two nodes on one machine take root, iproute2 and the built train_slice")
+        leave_mounts_of_others()
         state = lambda: (pathlib.Path("/proc/self/mountinfo").read_text(), os.listdir("/sys/class/net"),
                          subprocess.run(["ip", "netns"], capture_output=True).stdout)
         before = state()
