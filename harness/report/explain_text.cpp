@@ -82,19 +82,6 @@ std::string makes_faster(const Explanation& explanation, const ExplainedChange& 
   return text;
 }
 
-// A job whose loader takes no time: what is left is the step itself.
-std::string step_itself(const Explanation& explanation) {
-  if (explanation.likely()) return "";
-  for (const ExplainedChange& change : explanation.changes)
-    if (explanation.own && change.change->name == std::string("replayed") && change.effect &&
-        change.effect->decides() && change.effect->high < kLeastGain)
-      return fmt::format(
-          "the step itself: without its loader the job is {} times as fast, and no other change gains "
-          "{:.0f} % for certain",
-          interval(*change.effect), 100 * (kLeastGain - 1));
-  return "";
-}
-
 // `; next: loader (16 %), logging (3 %)`; empty without any.
 std::string shares_of(std::span<const ExplainedChange* const> changes, const char* before) {
   std::string text;
@@ -104,9 +91,29 @@ std::string shares_of(std::span<const ExplainedChange* const> changes, const cha
   return text;
 }
 
+// A job without its loader is about as fast, and no relief is a visible part of its step: what is left is the
+// step itself.
+std::string step_itself(const Explanation& explanation) {
+  const auto visible = [](const ExplainedChange& it) {
+    return *it.change->resource && !it.change->trial && it.part && it.part->ratio >= kLeastGain &&
+           it.share >= kLeastBindingShare;
+  };
+  if (!explanation.own || std::ranges::any_of(explanation.changes, visible)) return "";
+  for (const ExplainedChange& change : explanation.changes)
+    if (change.change->name == std::string("replayed") && change.effect && change.effect->decides() &&
+        1 - 1 / change.effect->high < kLeastBindingShare) {
+      const std::string sure = shares_of(explanation.binding(), "; sure, but small: ");
+      return fmt::format(
+          "the step itself: without its loader the job is {} times as fast{}", interval(*change.effect),
+          sure.empty()
+              ? fmt::format(", and no other change gains {:.0f} % for certain", 100 * (kLeastGain - 1))
+              : sure);
+    }
+  return "";
+}
+
 // What is likely, how sure that is, and what would decide.
 std::string not_sure(const Explanation& explanation) {
-  if (const std::string text = step_itself(explanation); !text.empty()) return text;
   if (const ExplainedChange* likely = explanation.likely()) {
     const Gain& gain = *likely->part;
     const std::string why = gain.decides()
@@ -132,6 +139,7 @@ std::string binds(const Explanation& explanation) {
   if (explanation.blocks == 0)
     return fmt::format("no figure: the unchanged {} did not run well", subject(explanation)) +
            (explanation.why_not.empty() ? "" : ": " + explanation.why_not);
+  if (const std::string text = step_itself(explanation); !text.empty()) return text;
   const auto found = explanation.binding();
   if (found.empty() || explanation.likely()) return not_sure(explanation);
   const ExplainedChange& first = *found[0];

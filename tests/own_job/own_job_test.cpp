@@ -74,6 +74,12 @@ TEST_F(OwnJob, AJobWithoutABottleneckHasNone) {
   EXPECT_TRUE(says("What binds this job: the step itself: without its loader the job is 1.00"));
 }
 
+TEST_F(OwnJob, WhatTakesASmallPartOfTheStepDoesNotBindIt) {
+  EXPECT_EQ(explain({"load=21", "compute=20", "workers=1", "workers_help=no"}), 0);
+  EXPECT_TRUE(says("What binds this job: the step itself: without its loader the job is 1.05"));
+  EXPECT_TRUE(says("loader (5 %)"));
+}
+
 TEST_F(OwnJob, CollectivesAndSlowRanksAreToldApart) {
   EXPECT_EQ(explain({"load=2", "compute=20", "world=2", "exchange=20"}), 0);
   EXPECT_TRUE(says("What binds this job: collectives, 50 % of the step"));

@@ -58,7 +58,9 @@ inline constexpr double kEqualsModel = 0.03;  // up to here a row waits for noth
 
 // ---- what binds a row: a change and its gain (report/summary/explanation.h) ----
 
-inline constexpr double kLeastGain = 1.03;     // a smaller gain is not called a cause
+inline constexpr double kLeastGain = 1.03;  // a smaller gain is not called a cause
+inline constexpr double kLeastBindingShare =
+    0.10;                                      // of a job's step; what takes less may gain, but doesn't bind
 inline constexpr size_t kFewestOwnBlocks = 2;  // of two runs each only a huge gain is sure
 // From a gain as clear as this on, changes that gain nearly nothing in their first run don't run again.
 inline constexpr double kClearGain = 1.2;
