@@ -72,13 +72,18 @@ void check_row(const RecordList& runs, const std::vector<Records>& references, V
   const double smallest_ms = kSmallPart * step;
   const auto logarithm = [&](double ms) { return std::log(std::max(ms, smallest_ms)); };
   for (const StepPart part : {StepPart::loading, StepPart::copying, StepPart::computing}) {
-    std::vector<double> good;
-    for (const auto& reference : references)
-      for (double ms : typical_by_rank(runs_of_row(reference, record), part)) good.push_back(logarithm(ms));
-    if (good.size() < kFewestReferences) {
+    std::vector<std::vector<double>> good;
+    size_t ranks = 0;
+    for (const auto& reference : references) {
+      std::vector<double> run = typical_by_rank(runs_of_row(reference, record), part);
+      std::ranges::transform(run, run.begin(), logarithm);
+      ranks += run.size();
+      if (!run.empty()) good.push_back(std::move(run));
+    }
+    if (ranks < kFewestReferences) {
       validation.remarks.push_back(fmt::format(
           "row {}: only {} ranks in the references did the same work, {} are needed: name more runs", row,
-          good.size(), kFewestReferences));
+          ranks, kFewestReferences));
       return;
     }
     const Others others = known_good(good);

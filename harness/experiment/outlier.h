@@ -9,7 +9,7 @@ namespace harness {
 // How the others scatter: of logarithms of times.
 struct Others {
   double middle = 0, scale = 0, degrees = 0;  // degrees: of freedom with which `scale` is known
-  size_t count = 0;
+  double count = 0;                           // of independent ones that know the middle as well
 
   // `distance`: of the logarithm of a time from the middle; of a mean over so many `members`.
   // One-sided p of Student's t that one of the others lies as far above; 0.5 with less than one degree.
@@ -21,8 +21,11 @@ struct Others {
   double error(double members) const;
 };
 
-// Of those that are known to be good: mean and standard deviation.
-Others known_good(const std::vector<double>& logarithms);
+// Of those that are known to be good: mean and standard deviation. `runs`: what was measured together is
+// alike (ranks of one run, at one temperature and on one day), so that they count as fewer than they are:
+// Kish's design effect, 1 + (members of a run - 1) x the share of the variance that is between runs (by the
+// analysis of variance of random runs). Of a single run, its members are taken as independent.
+Others known_good(const std::vector<std::vector<double>>& runs);
 
 // Of those most of which are good: median and scaled median absolute deviation. The latter is known as well
 // as the standard deviation of 37 % of them would be (its efficiency: Rousseeuw & Croux 1993).
