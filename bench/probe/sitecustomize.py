@@ -18,17 +18,23 @@ def run_the_users_own():
 
 
 class AfterTorch:
-    """Finds torch as the other finders do, and starts the probe when it was imported."""
+    """Finds torch as the other finders do, and starts the probe when it was imported. Packages may ask whether there is a torch
+    long before they import it."""
+    asks_the_others = False
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch":
+        if name != "torch" or self.asks_the_others:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self.asks_the_others = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.asks_the_others = False
         if spec and spec.loader:
             execute = spec.loader.exec_module
 
             def exec_module(module):
+                sys.meta_path.remove(self)
                 execute(module)
                 start_the_probe()
             spec.loader.exec_module = exec_module

@@ -186,6 +186,18 @@ class Iterations(OfTheProbe):
         self.assertEqual([one["steps"][-1]["items"] for one in rank.segments], [4, 4, 8, 4, 4])
         self.assertIsNone(rank.loader("training")[0]["length"])
 
+    def test_frozen_batches_of_one_iterator_for_all_epochs(self):
+        rank, _ = self.job(plan("replayed", "unchanged", "double_batch", "unchanged", steps=12), "odd_batches.py")
+        self.assertEqual((rank.end["why"], rank.impossible()), ("done", {}))
+        self.assertEqual([one["steps"][-1]["items"] for one in rank.segments], [4, 4, 8, 4])
+        rank, _ = self.job(plan("replayed", "unchanged"), "odd_batches.py", "generator")
+        self.assertIn("can't be copied: TypeError", rank.impossible()["replayed"])
+        self.assertEqual(rank.end["why"], "done")
+
+    def test_no_epoch_is_without_a_batch(self):
+        rank, seen = self.job(plan({"change": "loader_alone", "steps": 70}, "unchanged"), "plain.py", "0", "9")
+        self.assertEqual((rank.end["why"], len(rank.segments[0]["steps"])), ("done", 70), seen.output)
+
     def test_without_a_loader_the_optimizer_counts(self):
         rank, _ = self.job(plan("unchanged", "replayed", "loader_alone", {"change": "added_step_time", "added_ms": 20}),
                            "own_loader.py")
@@ -222,6 +234,14 @@ class Ranks(OfTheProbe):
         self.assertLess(milliseconds(first, "wall"), 0.8 * milliseconds(last, "wall"))
         self.assertGreater(milliseconds(seen.ranks[0].segment("replayed"), "backward"), 15)
 
+    def test_ranks_without_a_loader_change_with_the_one_that_has_it(self):
+        seen = self.launched(plan("unchanged", "replayed", "no_collectives", "unchanged"), "two_ranks.py", "1", "dispatched")
+        self.assertEqual([rank.end["why"] for rank in seen.ranks], ["done"] * 2)
+        for rank in seen.ranks:
+            self.assertEqual([one["updates"] for one in rank.segments], [4] * 3)
+            self.assertEqual(set(rank.impossible()), {"replayed"})
+            self.assertTrue(any("not every rank" in note["text"] for note in rank.of_kind["note"]))
+
     def test_the_launcher_is_no_rank(self):
         seen = self.launched(plan("unchanged"), "ends_badly.py", "never trains")
         self.assertEqual([rank.end["why"] for rank in seen.ranks], ["no steps"] * 2)
@@ -241,6 +261,13 @@ class Changes(OfTheProbe):
         self.assertEqual(rank.impossible(), {})
         self.assertIn("fused True bf16 True threads 2 channels_last True compiled False", seen.output)
         self.assertEqual(rank.loader("training")[0]["workers"], 2)
+
+    def test_threads_are_not_those_of_spawned_workers(self):
+        image = self.folder / "image.raw"
+        image.write_bytes(b"\1")
+        rank, seen = self.job(plan("unchanged", process={"threads": 2}), "images.py", str(image),
+                              environment={"START": "spawn"})
+        self.assertEqual(rank.end["why"], "done", seen.output)
 
     def numbers(self, planned, *words, **more):
         """The lines of the iterations: before, within and after the changed segment; each of them has six, and two untimed."""

@@ -35,8 +35,8 @@ def rebuilt(function, value):
         return new
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         new = copy.copy(value)
-        for name, part in vars(value).items():
-            setattr(new, name, rebuilt(function, part))
+        for field in dataclasses.fields(value):  # of a frozen one, too
+            object.__setattr__(new, field.name, rebuilt(function, getattr(value, field.name)))
         return new
     return function(value)
 
@@ -74,7 +74,7 @@ def items(value, batch_size):
 def copied(leaf):
     if not isinstance(leaf, torch.Tensor):
         return leaf.clone() if hasattr(leaf, "clone") else copy.copy(leaf)
-    if leaf.device.type == "cpu" and torch.cuda.is_available() and leaf.is_pinned():
+    if leaf.device.type == "cpu" and torch.cuda.is_initialized() and leaf.is_pinned():
         return torch.empty_like(leaf, pin_memory=True).copy_(leaf)
     return leaf.detach().clone()
 
@@ -89,7 +89,7 @@ def doubled(batch, count):
         if not isinstance(leaf, torch.Tensor) or not leaf.dim() or len(leaf) != count:
             return leaf
         both = torch.cat([leaf, leaf])
-        return copied(both.pin_memory()) if torch.cuda.is_available() and leaf.is_pinned() else both
+        return copied(both.pin_memory()) if torch.cuda.is_initialized() and leaf.is_pinned() else both
 
     def change(part):
         parts = isinstance(part, (list, tuple)) and not is_namedtuple(part)
@@ -114,17 +114,22 @@ class Kept:
     def __init__(self):
         self.batches, self.bytes, self.items = [], 0, 0
         self.given, self.number, self.clone_each = None, 0, False
+        self.why_not = None  # a batch can't be copied
 
     def full(self):
-        return len(self.batches) >= KEPT or (self.batches and self.bytes + self.bytes // len(self.batches) > KEPT_BYTES)
+        return self.why_not or len(self.batches) >= KEPT or (self.batches and self.bytes + self.bytes // len(self.batches) > KEPT_BYTES)
 
     def keep(self, batch, count):
         """Later batches of another number of items, such as an epoch's last, are left out."""
         if self.batches and count != self.items:
             return
+        try:
+            self.batches.append(rebuilt(copied, batch))
+        except Exception as error:  # such as a generator or an open file in it
+            self.batches, self.why_not = [], f"a batch can't be copied: {type(error).__name__}: {error}"
+            return
         self.items = count
         self.bytes += bytes_of(batch)
-        self.batches.append(rebuilt(copied, batch))
         self.watch(tensors(batch))
 
     def watch(self, handed):

@@ -1,5 +1,6 @@
 """Changes for the length of a segment. Each is a generator: what is before its yield begins it, what is after ends it."""
 import builtins
+import collections
 import contextlib
 import gc
 import logging
@@ -23,7 +24,7 @@ class Impossible(Exception):
 
 
 def synchronize():
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():
         torch.cuda.synchronize()
 
 
@@ -48,7 +49,8 @@ def replaying(segments, name):
     if not loaders:
         raise Impossible(NO_LOADER)
     if not all(loader.kept.batches for loader in loaders):
-        raise Impossible("no batch was kept in the iterations before the first segment")
+        whys = [loader.kept.why_not for loader in loaders if loader.kept.why_not]
+        raise Impossible(whys[0] if whys else "no batch was kept in the iterations before the first segment")
     doubled = name == "double_batch"
     if doubled:
         check_free_memory()
@@ -65,7 +67,7 @@ def replaying(segments, name):
 
 
 def check_free_memory():
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():
         peak = torch.cuda.max_memory_allocated()
         free = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - peak
         if free < peak:
@@ -135,17 +137,24 @@ def no_logging(segments, planned):
 
 
 def no_item(segments, planned):
-    """Each place of the script that reads a tensor on a GPU gets what it got first, without waiting for the GPU."""
-    device, kept = planned.get("device", "cuda"), {}
-    if device == "cuda" and not torch.cuda.is_available():
+    """Each place of the script that reads a tensor on a GPU gets what it got first, without waiting for the GPU. What it reads
+    for the second time in a step is another place, so that its loops end as they first did."""
+    device, kept, times = planned.get("device", "cuda"), {}, collections.Counter()
+    if device == "cuda" and not torch.cuda.is_initialized():
         raise Impossible("no GPU")
+    step = [None]
 
     def read_once(original):
         def read(self, *arguments, **named):
             if self.device.type != device:
                 return original(self, *arguments, **named)
+            if step[0] != segments.iterations:
+                step[0] = segments.iterations
+                times.clear()
             frame = sys._getframe(1)
-            place = frame.f_code, frame.f_lasti
+            place = frame.f_code, frame.f_lasti, None if self.is_nested else self.shape, self.dtype
+            times[place] += 1
+            place = *place, times[place]
             if place not in kept:
                 kept[place] = original(self, *arguments, **named)
             return kept[place]

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import threading
-import time
 import traceback
 import types
 from multiprocessing import util
@@ -21,7 +20,7 @@ from run_matrix_probe import changes, process_changes
 from run_matrix_probe.loaders import Loaders
 from run_matrix_probe.loop import Loop, clock
 from run_matrix_probe.patches import Patches
-from run_matrix_probe.report import Report, number_in
+from run_matrix_probe.report import Report
 from run_matrix_probe.segments import Segments
 from run_matrix_probe.workers import Fetches, in_worker
 
@@ -84,7 +83,8 @@ class Probe:
         """After the last segment: the process ends at once, and no `finally` of the script runs."""
         self.finished = True
         self.segments.ended(why)
-        self.wait_for_ranks()
+        changes.synchronize()
+        self.report.all_say("ended", "yes")  # the others may still need what this rank holds of the last exchange
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
@@ -93,16 +93,6 @@ class Probe:
             for child in multiprocessing.active_children():
                 child.kill()
         os._exit(0)
-
-    def wait_for_ranks(self, limit_s=5):
-        """The others may still need what this rank holds of the last exchange."""
-        changes.synchronize()
-        here = number_in("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", otherwise=1)
-        with open(os.path.join(self.folder, f"ended-{self.report.rank}"), "w"):
-            pass
-        until = time.monotonic() + limit_s
-        while time.monotonic() < until and sum(name.startswith("ended-") for name in os.listdir(self.folder)) < here:
-            time.sleep(0.02)
 
     def at_exit(self):
         if not self.on or self.finished or in_worker():
@@ -139,11 +129,18 @@ class Probe:
             for name in COLLECTIVES if torch.distributed.is_available() else ():
                 if hasattr(torch.distributed, name):
                     self.patches.set(torch.distributed, name, self.collective(getattr(torch.distributed, name)))
-            for name in ("to", "cuda") if torch.cuda.is_available() else ():
-                self.patches.set(torch.Tensor, name, self.copy_of(getattr(torch.Tensor, name)))
+            if torch.version.cuda or torch.version.hip:  # to ask whether there is a GPU would fix which ones the job sees
+                self.watch_copies()
         process_changes.prepare(self.process, self.patches, self.loop, self.segments)
         # At the first iteration, since multiprocessing forgets what was registered before its child's own code.
         self.segments.at_first.append(lambda: util.Finalize(None, self.at_exit, exitpriority=10))
+
+    def watch_copies(self):
+        lazy = torch.nn.parameter.UninitializedTensorMixin
+        copies = {name: self.copy_of(getattr(torch.Tensor, name)) for name in ("to", "cuda")}
+        self.patches.set(lazy, "_allowed_methods", [*lazy._allowed_methods, *copies.values()])  # told apart by identity
+        for name, copy in copies.items():
+            self.patches.set(torch.Tensor, name, copy)
 
     def next_of(self, original):
         loop = self.loop
@@ -183,7 +180,7 @@ class Probe:
                 iterator = original(loader)
             if known is not None and self.on and isinstance(iterator, dataloader._BaseDataLoaderIter):
                 with self.guarded():
-                    self.loaders.started(iterator, known, loader)
+                    self.loaders.started(iterator, known)
             return iterator
         return __iter__
 
@@ -243,7 +240,7 @@ class Probe:
         def call(tensor, *arguments, **named):
             begin = clock()
             result = original(tensor, *arguments, **named)
-            if self.on and result.device != tensor.device and get_ident() == self.loop.thread:
+            if self.on and tensor.device.type == "cpu" != result.device.type and get_ident() == self.loop.thread:
                 self.loop.apart("h2d", begin, clock())
             return result
         return call

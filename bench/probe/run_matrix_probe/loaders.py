@@ -64,7 +64,7 @@ class Loaders:
 
     def reset(self):
         self.known, self.set_already = [], weakref.WeakSet()
-        self.training = []
+        self.training, self.may_train = [], True
 
     def of(self, loader):
         sampler = getattr(loader, "sampler", None)
@@ -116,22 +116,26 @@ class Loaders:
                 else:
                     os.environ[name] = value
 
-    def started(self, iterator, loader, origin):
+    def started(self, iterator, loader):
         loader.iterator = weakref.ref(iterator)
         iterator.run_matrix_loader, iterator.run_matrix_fresh, iterator.run_matrix_replayed = loader, True, 0
-        iterator.run_matrix_length = None if iterator._dataset_kind else length_of(origin)  # kind 0: not an IterableDataset
+        iterator.run_matrix_handed = False
+        # Kind 0: not an IterableDataset. A sampler without length begins again and again, for all epochs.
+        iterator.run_matrix_length = None if iterator._dataset_kind else length_of(iterator._index_sampler)
 
     def of_iterator(self, iterator):
         """For iterators that a subclass of DataLoader made in its own way."""
         for loader in self.known:
             if loader.dataset() is iterator._dataset:
-                iterator.run_matrix_loader, iterator.run_matrix_replayed, iterator.run_matrix_length = loader, 0, None
+                self.started(iterator, loader)
                 return loader
         return None
 
     def classify(self):
         """A loader trains if a backward follows its batches about as often as those of the most trained one. (A validation
         before the first iteration, or one that is broken off, may come before a backward too.)"""
+        if not self.may_train:
+            return
         share = {loader: loader.trained / loader.drawn if loader.drawn else 0 for loader in self.known}
         most = max(share.values(), default=0)
         for loader in self.known:
@@ -142,6 +146,10 @@ class Loaders:
         for loader in self.training:
             loader.training, loader.drawn, loader.trained = False, 0, 0
         self.training = []
+
+    def never_train(self):
+        self.forget_training()
+        self.may_train = False
 
     def describe(self, last=False):
         """Those that train when they are known, the others at the end."""

@@ -80,8 +80,11 @@ class Loop:
             loader.drawn += 1
             if loader not in iteration.drawn:
                 iteration.drawn.append(loader)
+        pending, iteration.pending = iteration.pending, 0  # before a copy to the device within the loader
+        if loader is not None:
+            iterator.run_matrix_handed = True
         if trains and (loader.training or not self.loaders.training):
-            iteration.load += now - self.last
+            iteration.load += pending + now - self.last
             items = self.segments.items_of(batch, loader)
             iteration.items += items
             if iterator.run_matrix_fresh and not given:
@@ -97,8 +100,9 @@ class Loop:
         now = clock()
         iteration = self.iteration
         loader = iterator.__dict__.get("run_matrix_loader")
+        pending, iteration.pending = iteration.pending, 0
         if loader is not None and loader.training:
-            iteration.load += now - self.last
+            iteration.load += pending + now - self.last
             iteration.epoch_start = True
         else:
             iteration.drawn = [one for one in iteration.drawn if one is not loader]  # it was gone through, not trained on
@@ -122,7 +126,7 @@ class Loop:
             loss = losses[0] if isinstance(losses, (tuple, list)) else losses
             self.device = loss.device.type
             if self.keeps_losses and loss.numel() == 1:
-                iteration.loss = loss.detach()
+                iteration.loss = loss.detach().clone()  # a CUDA graph would write over it
         self.last = clock()
         iteration.self += self.last - now
 

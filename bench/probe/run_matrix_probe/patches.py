@@ -22,9 +22,9 @@ class Patches:
 def swapped(replacements):
     """Of (owner, attribute, value)."""
     patches = Patches()
-    for replacement in replacements:
-        patches.set(*replacement)
     try:
+        for replacement in replacements:
+            patches.set(*replacement)
         yield
     finally:
         patches.restore()

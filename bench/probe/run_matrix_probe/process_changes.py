@@ -1,4 +1,5 @@
 """The plan's changes of the whole process that are no setting of a loader: threads, autocast, memory layout, optimizer, compiler."""
+import multiprocessing
 import os
 
 import torch
@@ -29,10 +30,14 @@ def prepare(plan, patches, loop, segments):
 
 
 def hold_threads(count, patches):
-    """Whatever the script sets: threads that a pool once had stay, and would take time. Forked workers set their own."""
+    """Whatever the script sets: threads that a pool once had stay, and would take time. Workers, forked or spawned, set their own."""
     original, process = torch.set_num_threads, os.getpid()
     original(count)
-    patches.set(torch, "set_num_threads", lambda asked: None if os.getpid() == process else original(asked))
+
+    def set_num_threads(asked):
+        if os.getpid() != process or multiprocessing.current_process().daemon:
+            original(asked)
+    patches.set(torch, "set_num_threads", set_num_threads)
 
 
 def seen_by_optimizer(loop, once):
@@ -97,7 +102,7 @@ def fuse(optimizer, report):
 def compile_outermost(patches, loop, segments):
     """Compiles each module that is called from none before the first backward, in training."""
     if not hasattr(torch.nn.Module, "compile"):
-        segments.report.impossible("compile", f"torch {torch.__version__} has no nn.Module.compile")
+        segments.report.impossible("compiled", f"torch {torch.__version__} has no nn.Module.compile")
         return
     original, depth = torch.nn.Module.__call__, [0]
 

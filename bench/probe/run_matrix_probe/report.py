@@ -60,11 +60,27 @@ class Report:
             self.said.add((change, why))
             self.add("impossible", change=change, why=why)
 
+    def say(self, what, answer):
+        with open(os.path.join(self.folder, f"{what}-{self.rank}-{answer}"), "w"):
+            pass
+
+    def all_say(self, what, answer, limit_s=5):
+        """Whether the ranks of this machine say the same within this time. Where no launcher tells how many they are, all ranks
+        are waited for, and may be missing."""
+        here = number_in("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE")
+        self.say(what, answer)
+        until = time.monotonic() + limit_s
+        while True:
+            said = [name.split("-")[2] for name in os.listdir(self.folder) if name.startswith(what + "-")]
+            if len(said) >= (here or self.world) or time.monotonic() >= until:
+                return len(set(said)) == 1 and len(said) >= here
+            time.sleep(0.02)
+
     def open(self):
         self.rank, self.world = rank_and_world()
         self.file = os.path.join(self.folder, f"rank-{self.rank}-{os.getpid()}.jsonl")
         import torch
-        gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+        gpu = torch.cuda.is_initialized()
         later, self.lines = self.lines, []
         self.add("start", pid=os.getpid(), rank=self.rank, world=self.world, local_rank=local_rank(), host=socket.gethostname(),
                  python=platform.python_version(), torch=torch.__version__, argv=sys.argv,

@@ -28,6 +28,7 @@ class Segments:
     def reset(self):
         self.warming_up, self.drained, self.changes_batches = True, False, None
         self.iterations, self.index = 0, -1
+        self.updates, self.first_update, self.compared = 0, 0, False
         self.change, self.undo, self.why_not = None, None, {}
         self.prepared, self.given_items = {}, {}  # batches to give instead of loading, by loader
         self.sleep_in_step = self.sleep_in_load = 0  # s
@@ -44,16 +45,29 @@ class Segments:
 
     def closed(self, iteration):
         self.iterations += 1
+        self.updates += iteration.updates
         if self.iterations == 1:
             self.report.flush()
             for do in self.at_first:
                 do()
         if self.warming_up:
-            if self.iterations >= self.warmup:
+            if self.iterations >= self.warmup and not self.compared:
+                self.count_as_the_other_ranks()
+            if self.compared and self.updates >= self.first_update:
                 self.warming_up = False
                 self.next_segment()
         elif self.change != "loader_alone":
             self.count(iteration)
+
+    def count_as_the_other_ranks(self):
+        """All must begin and end a segment at the same step. Of accelerate's ranks, the first may take batches for all of them."""
+        self.compared = True
+        answer = "batches" if self.loaders.training else "updates"
+        if self.report.world > 1 and not self.report.all_say("counts", answer, limit_s=20):
+            self.report.say("counts", "differ")  # those that come later shall decide alike
+            self.loaders.never_train()
+            self.first_update = 2 * self.warmup
+            self.report.note("not every rank takes batches from a loader: iterations are the optimizer's steps")
 
     def count(self, iteration):
         """Of an iteration, or of a batch of the loader alone."""
@@ -62,7 +76,7 @@ class Segments:
             if self.settled >= self.settle:
                 self.start_timing()
             return
-        if iteration.epoch_start or iteration.validated:
+        if self.loaders.may_train and (iteration.epoch_start or iteration.validated):
             self.excluded += 1
             # Other ranks may not validate, and all must go on together.
             if (iteration.epoch_start or self.report.world == 1) and self.excluded <= 20 + 3 * self.wanted:
@@ -116,9 +130,10 @@ class Segments:
             self.undo = changes.begin(self, planned)
             self.change = change
             return True
-        except (changes.Impossible, batches.CannotChange) as why:
-            self.why_not[change] = str(why)
-            self.report.impossible(change, str(why))
+        except Exception as why:  # such as no memory for batches of twice the size
+            known = isinstance(why, (changes.Impossible, batches.CannotChange))
+            self.why_not[change] = str(why) if known else f"{type(why).__name__}: {why}"
+            self.report.impossible(change, self.why_not[change])
             self.change = "unchanged"
             return False
 
@@ -196,7 +211,7 @@ class Segments:
         self.drained = True
         sources = [loader.iterator() for loader in self.loaders.training]
         sources = [(one, one.run_matrix_loader) for one in sources if one is not None]
-        new = 0
+        new, last = 0, None  # last: what `iterator` gave
         for source, loader in sources:
             if source.run_matrix_fresh and self.timing:  # its workers were just started
                 left = (source.run_matrix_length or 1 << 30) - source._num_yielded
@@ -210,7 +225,11 @@ class Segments:
                     if source.run_matrix_replayed and exhausted(source):
                         raise StopIteration
                     taken = self.real_next(source)
+                    if source is iterator:
+                        last = (taken,)
                 except Exception as stop:  # also the job's own, which it shall see
+                    if isinstance(stop, StopIteration) and source is iterator and last and not iterator.run_matrix_handed:
+                        return (last,)  # scripts take an epoch without a batch for an error
                     return (stop if source is iterator or not isinstance(stop, StopIteration) else None,)
                 batch.items += batches.items(taken, loader.batch_size)
             batch.wall = batch.load = clock() - batch.begin

@@ -1,4 +1,5 @@
 """Images from files, and a model that all changes of a whole process apply to."""
+import os
 import sys
 
 import torch
@@ -23,7 +24,8 @@ if __name__ == "__main__":
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 2))
     adam = torch.optim.Adam(model.parameters())
     for _ in range(2):
-        for x, y in torch.utils.data.DataLoader(Images(), 4):
+        for x, y in torch.utils.data.DataLoader(Images(), 4, num_workers=int("START" in os.environ),
+                                                multiprocessing_context=os.environ.get("START")):
             outputs = model(x)
             adam.zero_grad()
             torch.nn.functional.cross_entropy(outputs, y).backward()

@@ -1,4 +1,8 @@
-"""No DataLoader at all: a class of the script's own makes the batches; gradients are scaled as for float16."""
+"""No DataLoader at all: a class of the script's own makes the batches; gradients are scaled as for float16.
+Whether there is a torch is asked before it is imported, as some packages do."""
+import importlib.util
+
+assert importlib.util.find_spec("torch")
 import torch
 
 

@@ -24,11 +24,14 @@ model = torch.nn.Linear(8, 2)
 sgd = torch.optim.SGD(model.parameters(), lr=0.1)
 try:
     for _ in range(epochs):
+        batches = 0
         for x, y in train:
+            batches += 1
             loss = torch.nn.functional.cross_entropy(model(x), y)
             sgd.zero_grad()
             loss.backward()
             sgd.step()
+        assert batches, "an epoch without a batch is an error to many scripts"
         with torch.no_grad():
             for x, y in valid:
                 model(x)

@@ -17,4 +17,7 @@ for (x,) in torch.utils.data.DataLoader(data, 4):
         mean.update(x)
         print(int(mean.compute()), int(in_one(x)), mean.update_count, flush=True)
     else:
+        left = torch.tensor(3)
+        while left > 0:  # ends in each iteration
+            left -= 1
         print(int(x.sum().item()), int(x.sum()), int(float(x.sum())), bool(x[0] < 80), flush=True)
