@@ -41,17 +41,18 @@ std::optional<Location> slope_of(const ChangeRuns& unchanged, const ChangeRuns& 
   return location_of(slopes);
 }
 
-// The logarithms of seconds per image, of which scatter is borrowed.
-static Runs logs_of(const ChangeRuns& runs) {
+// The logarithms of seconds per image in the blocks that `partner` has too.
+static Runs logs_of(const ChangeRuns& runs, const ChangeRuns& partner) {
   Runs logs{family_of(runs.records), {}};
-  for (const auto& [block, seconds] : runs.seconds) logs.values.push_back(std::log(seconds));
+  for (const auto& [block, seconds] : runs.seconds)
+    if (partner.seconds.count(block)) logs.values.push_back(std::log(seconds));
   return logs;
 }
 
 static std::vector<Runs> logs_of_all(const RunsByChange& all) {
   std::vector<Runs> logs;
   for (const auto& [name, runs] : all)
-    if (!runs.seconds.empty()) logs.push_back(logs_of(runs));
+    if (!runs.seconds.empty()) logs.push_back(logs_of(runs, runs));  // of which scatter is borrowed
   return logs;
 }
 
@@ -68,7 +69,7 @@ std::optional<Gain> Gains::of(const std::string& before, const std::string& afte
   if (a.empty()) return std::nullopt;
   Gain gain{paired_effect(a, b)};
   if (a.size() >= kFewestRuns || before == after) return gain;
-  const Runs logs = logs_of(one), others = logs_of(other);
+  const Runs logs = logs_of(one, other), others = logs_of(other, one);
   Ratio ratio = ratio_of(gain);
   borrow_scatter(ratio, pools_, {{&logs, 1}, {&others, -1}}, kFewestOwnBlocks);
   if (!ratio.decides()) return gain;

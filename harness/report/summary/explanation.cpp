@@ -31,6 +31,12 @@ const Intervention* partner_of(const Intervention& change, const RunsByChange& a
     const auto is_known = [&](const Gain& gain) {
       return (gain.decides() && gain.low > 1) || gain.ratio >= kClearGain || !whole->decides();
     };
+    // What it goes beyond ran in other blocks alone, and gained: against the unchanged runs it would have
+    // that gain as well.
+    if (const auto below = all.find(change.against);
+        below != all.end() && !below->second.seconds.empty() && !measured(change.against))
+      if (const auto gain = gains.of("unchanged", change.against); !gain || gain->ratio >= kLeastGain)
+        return nullptr;
     const char* best = "unchanged";
     double most = kLeastGain;
     for (const char* name : change.includes)
@@ -54,16 +60,14 @@ double share_of(const Intervention& change, const Gain& part, const Row& changed
   return std::clamp((1 - 1 / part.ratio) / (factor > 1 ? 1 - 1 / factor : 1), 0.0, 1.0);
 }
 
-// Of the last quarter of a run's steps.
-std::optional<double> last_loss(const Record& record) {
-  const std::vector<double>& loss = record.loss;
-  if (loss.empty()) return std::nullopt;
-  const size_t count = (loss.size() + 3) / 4;
-  return std::accumulate(loss.end() - long(count), loss.end(), 0.0) / double(count);
+// Mean of the last quarter of the first `steps` steps, at least one.
+double last_loss(const std::vector<double>& loss, size_t steps) {
+  const size_t count = (steps + 3) / 4;
+  return std::accumulate(loss.begin() + long(steps - count), loss.begin() + long(steps), 0.0) / double(count);
 }
 
-// Over the blocks of the trial, whose unchanged run of the same block ends at the same step, unless changes
-// between the steps of that start have trained on other batches.
+// Over the blocks of the trial, whose unchanged run of the same block begins at the same step, and may be
+// shorter; unless changes between the steps of that start have trained on other batches.
 void compare_loss(ExplainedChange& trial, const RunsByChange& all) {
   for (const auto& [name, runs] : all)
     for (const Record* record : runs.records)
@@ -72,9 +76,9 @@ void compare_loss(ExplainedChange& trial, const RunsByChange& all) {
   for (const Record* record : all.at(trial.change->name).records)
     for (const Record* base : all.at("unchanged").records)
       if (base->intervention->block == record->intervention->block)
-        if (const auto loss = last_loss(*record), before = last_loss(*base); loss && before) {
-          changed.push_back(*loss);
-          unchanged.push_back(*before);
+        if (const size_t steps = std::min(record->loss.size(), base->loss.size()); steps > 0) {
+          changed.push_back(last_loss(record->loss, steps));
+          unchanged.push_back(last_loss(base->loss, steps));
         }
   if (changed.empty()) return;
   trial.loss = median(changed);
@@ -199,7 +203,7 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
   result.of = first.intervention->of;
   for (const Record* record : records)
     if (record->intervention && record->intervention->of == result.of &&
-        record->intervention->change == "unchanged") {
+        record->intervention->change == "unchanged" && (is_ok(*record) || result.row.id.empty())) {
       result.row = record->config;
       result.emulated = record->emulation.has_value();
       result.own = record->job.has_value();
