@@ -26,6 +26,9 @@ namespace {
 constexpr int64_t kRounds = 2;  // of all changes made within one start; each is a block of the engine
 constexpr int64_t kFewestSteps = 6, kMostSteps = 100;
 constexpr double kSegment_s = 3;  // a longer segment tells little more
+// Of the time that a start takes: batches come in bursts, of workers that keep in step or of a storage that
+// is rationed, of which a short segment counts one too many; and shorter ones would hardly save time.
+constexpr double kLeastOfStart = 0.25;
 
 void check_names(const std::vector<std::string>& names) {
   std::vector<std::string> known;
@@ -42,8 +45,10 @@ bool is_wanted(const Intervention& change, const JobRequest& job) {
   const auto named = [&](const std::string& name) { return std::ranges::count(job.changes, name) > 0; };
   return named(change.name) || std::ranges::any_of(interventions(), [&](const Intervention& other) {
            const auto is_this = [&](const char* name) { return name == std::string(change.name); };
+           // Even ranks are computed from ranks that don't wait for each other.
            return named(other.name) &&
-                  (is_this(other.against) || std::ranges::any_of(other.includes, is_this));
+                  ((other.name == std::string("even_ranks") && is_this("no_collectives")) ||
+                   is_this(other.against) || std::ranges::any_of(other.includes, is_this));
          });
 }
 
@@ -51,6 +56,7 @@ class ExplainedJob {
  public:
   ExplainedJob(JobSubject& subject, const JobRequest& request, int64_t blocks)
       : subject_(subject), request_(request), blocks_(blocks) {
+    if (!subject.facts().probed) rounds_ = 1;  // its steps can't be told apart within a start
     for (const Intervention& change : interventions()) {
       if (!change.of_job || change.name == std::string("unchanged") || !is_wanted(change, request)) continue;
       JobChange made;
@@ -90,6 +96,7 @@ class ExplainedJob {
       }
       if (block == 0) leave_out_what_gains_nothing();
     }
+    tell_what_never_began();
   }
 
  private:
@@ -106,16 +113,33 @@ class ExplainedJob {
     }
     const double step_s = subject_.facts().step_ms * 1e-3;
     steps_ = std::clamp(int64_t(kSegment_s / step_s), kFewestSteps, kMostSteps);
+    const int64_t fewest =
+        std::clamp(int64_t(kLeastOfStart * subject_.startup_s() / step_s), kFewestSteps, steps_);
     const auto all_s = [&] {
       double block_s = 0;
       for (const PlannedStart& start : plain_starts(0)) block_s += expected_s(start);
       for (const Intervention* change : at_start_) block_s += expected_s(change_start(*change, 0));
       return double(blocks_) * block_s;
     };
-    while (steps_ > kFewestSteps && all_s() > left_s) --steps_;
+    while (steps_ > fewest && all_s() > left_s) --steps_;
     base::say(
         "      {} steps a segment; {} changes between steps, {} of whole starts; about {:.0f} s a block\n",
         steps_, within_.size(), at_start_.size(), all_s() / double(blocks_));
+  }
+
+  // Changes of a job that ends before they begin have no record yet.
+  void tell_what_never_began() {
+    if (!subject_.length()) return;
+    std::vector<std::string> planned = {"unchanged"};
+    for (const auto* changes : {&within_, &at_start_})
+      for (const Intervention* change : *changes) planned.push_back(change->name);
+    for (const std::string& name : planned)
+      if (std::ranges::none_of(subject_.records(),
+                               [&](const Record& it) { return it.intervention->change == name; }))
+        subject_.skip(name,
+                      fmt::format("the job ends after {} steps, too early for it: let it train longer, or "
+                                  "name smaller --steps and --warmup",
+                                  *subject_.length()));
   }
 
   // Of one start, so that a job which ends by itself soon has steps for all of them.
@@ -139,20 +163,29 @@ class ExplainedJob {
   std::vector<PlannedStart> plain_starts(int64_t block) {
     std::vector<PlannedStart> starts;
     const size_t most = std::max<size_t>(1, changes_per_start());
-    for (size_t first = 0; first == 0 || first < within_.size(); first += most) {
+    size_t first = 0;
+    do {
+      const size_t end = end_of_slice(first, most);
       PlannedStart planned;
       planned.steps = steps_;
       for (int64_t round = 0; round < rounds_; ++round, ++block) {
         std::vector<PlannedSegment> segments;
-        for (size_t i = first; i < std::min(first + most, within_.size()); ++i)
-          segments.push_back({within_[i]->name, block});
+        for (size_t i = first; i < end; ++i) segments.push_back({within_[i]->name, block});
         std::ranges::shuffle(segments, random_);
         segments.insert(round % 2 ? segments.end() : segments.begin(), {"unchanged", block});
         planned.segments.insert(planned.segments.end(), segments.begin(), segments.end());
       }
       starts.push_back(std::move(planned));
-    }
+      first = end;
+    } while (first < within_.size());
     return starts;
+  }
+  // Of at most so many changes. The next one isn't parted from what it is compared with.
+  size_t end_of_slice(size_t first, size_t most) const {
+    const size_t end = std::min(first + most, within_.size());
+    for (size_t i = first + 1; end < within_.size() && i < end; ++i)
+      if (within_[i]->name == std::string(within_[end]->against)) return i;
+    return end;
   }
   PlannedStart change_start(const Intervention& change, int64_t block) const {
     return {{{"unchanged", block}}, &change, steps_ * rounds_};

@@ -126,10 +126,14 @@ std::string not_sure(const Explanation& explanation) {
                        likely->change->resource, makes_faster(explanation, *likely), why,
                        shares_of(explanation.binding(), "; sure: "));
   }
-  const bool decidable = std::ranges::any_of(explanation.changes, [](const ExplainedChange& change) {
-    return *change.change->resource && change.part && change.part->decides();
-  });
-  if (!decidable)
+  const auto measured = [&](auto... condition) {
+    return std::ranges::any_of(explanation.changes, [&](const ExplainedChange& it) {
+      return *it.change->resource && !it.change->trial && it.part && (condition(*it.part) && ...);
+    });
+  };
+  if (!measured())
+    return "no answer: no change that relieves a resource was measured; the table tells what was, and why others were not";
+  if (!measured([](const Gain& it) { return it.decides(); }))
     return "undecided: no change gains anything in its first runs, too few for a verdict (--within)";
   return fmt::format("nothing that could be changed here makes the {} {:.0f} % faster for certain",
                      subject(explanation), 100 * (kLeastGain - 1));
