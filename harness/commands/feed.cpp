@@ -69,6 +69,9 @@ void add_feed(CommandLine& line) {
     if (of_job && (own->step_ms > 0) + (own->items_per_s > 0) + !feed->device.empty() != 1)
       throw CLI::ValidationError("feed -- COMMAND",
                                  "needs --step-ms, --images-per-s or --device, one of them");
+    if (!line.job.step_line.empty())
+      throw CLI::ValidationError("--step-line",
+                                 "has no meaning for feed, which takes a torch DataLoader over");
     refuse_options(line, "feed",
                    {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
                     "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list",

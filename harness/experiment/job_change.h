@@ -17,6 +17,7 @@ struct JobFacts {
   bool loader = false;  // it trains from a torch DataLoader
   bool gpu = false;
   bool files = false;           // its loader opens files that are known
+  bool files_fit = true;        // into the memory that is free
   std::string why_quota_stays;  // why its control group's quota can't be lifted; empty: it can
   double step_ms = 0;
 };

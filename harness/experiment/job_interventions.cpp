@@ -17,6 +17,10 @@ Why without_workers(const JobFacts& job) {
   return job.workers > 0 ? "" : "its loader has no workers already";
 }
 
+Why without_files(const JobFacts& job) {
+  return job.files ? "" : "its loader opened no files that the probe saw";
+}
+
 int64_t cores_of_rank(const JobFacts& job) { return std::max<int64_t>(1, job.cores / job.world); }
 void use_all_cores(JobChange& change, const JobFacts& job) { change.process["threads"] = cores_of_rank(job); }
 
@@ -56,10 +60,11 @@ std::vector<Intervention> job_interventions() {
       {.name = "files_in_memory", .against = "unchanged", .resource = "storage",
        .title = "its files read into memory before it starts", .next = "the files in memory, or on a faster disk",
        .cost = Cost::conversion,
-       .job_why_not = [](const JobFacts& job) -> Why { return job.files ? "" : "its loader opened no files that the probe saw"; },
+       .job_why_not = [](const JobFacts& job) -> Why {
+         return job.files && !job.files_fit ? "the files that it opened don't fit into half of the free memory" : without_files(job); },
        .of_job = [](JobChange& it, const JobFacts&) { it.files = JobChange::Files::in_memory; }},
       {.name = "files_from_disk", .against = "unchanged", .title = "its files dropped from the page cache before it starts",
-       .job_why_not = [](const JobFacts& job) -> Why { return job.files ? "" : "its loader opened no files that the probe saw"; },
+       .job_why_not = without_files,
        .of_job = [](JobChange& it, const JobFacts&) { it.files = JobChange::Files::dropped; }},
       {.name = "replayed", .against = "unchanged", .resource = "loader",
        .title = "its first batches again and again, no loader", .next = "less work, more workers or a faster storage for the loader",

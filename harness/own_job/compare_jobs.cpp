@@ -29,7 +29,10 @@ int64_t common_steps(int64_t steps, const JobSubject& a, const JobSubject& b) {
 int record_job(const Installation& installation, const Request& request, const JobRequest& job,
                std::ostream& console) {
   JobSubject subject(installation, request, job);
-  if (!subject.once(job.steps > 0 ? job.steps : kSteps)) return base::kInterrupted;
+  if (job.cold) subject.survey();  // which files it opens; keeps a record where the job fails
+  if (base::interrupted()) return base::kInterrupted;
+  if (subject.records().empty() && !subject.once(job.steps > 0 ? job.steps : kSteps))
+    return base::kInterrupted;
   write_results(installation.project, subject.folder(), subject.records(), console);
   return is_ok(subject.records().front()) ? base::kAllGood : base::kRowFailed;
 }

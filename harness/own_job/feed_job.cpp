@@ -45,7 +45,14 @@ int feed_job(const Installation& installation, const Request& request, const Job
       batch = record.config.batch;
     }
   if (rates.empty()) {
-    console << "no figure: " << subject.records().back().reason << '\n';
+    console << "no figure: "
+            << (subject.records().empty()
+                    ? fmt::format(
+                          "the job ended before its loader was drained of {} batches after the first {}: "
+                          "let it train longer, or name smaller --steps and --warmup",
+                          kDrains * drains.steps, subject.warmup())
+                    : subject.records().back().reason)
+            << '\n';
     return base::kNothingRan;
   }
   const Location rate = location_of(rates);

@@ -100,7 +100,9 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
   else
     why = "the command " + base::ended_in_words(end.exit_code);
   const auto steps = [](const ProbeRank& rank) { return rank.iterations > 0 || !rank.segments.empty(); };
-  if (report.ranks.empty())
+  if (!report.why_not.empty())
+    why += "; " + report.why_not;
+  else if (report.ranks.empty())
     why += "; no Python process of it imported torch and trained, so that it has no steps that can be timed";
   else if (std::ranges::none_of(report.ranks, steps))
     why +=

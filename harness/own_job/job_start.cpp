@@ -81,7 +81,7 @@ base::Command command_of(const Installation& installation, const JobStart& start
 // A run that ended before it had a record leaves its folder to the next one, whose ranks have other names.
 void remove_reports(const fs::path& folder) {
   for (const fs::path& entry : base::entries_of(folder))
-    for (const char* report : {"rank-", "worker-", "files-", "ended-", "caught.txt"})
+    for (const char* report : {"rank-", "worker-", "files-", "ended-", "counts-", "caught.txt"})
       if (entry.filename().string().starts_with(report)) fs::remove(entry);
 }
 
@@ -107,7 +107,7 @@ std::string why_quota_stays() {
     return "the quota is of the outermost control group here: give this container more cores";
   base::Command attempt{entering(limits.without_quota), {}, {}, {}, "/dev/null"};
   attempt.arguments.push_back("true");
-  return base::run_to_end(attempt).exit_code == 0 ? "" : "only root may take it out of its control group";
+  return base::run_to_end(attempt).exit_code == 0 ? "" : "it can't be taken out of its control group here";
 }
 
 JobEnd run_job(const Installation& installation, const JobStart& start, const std::function<bool()>& enough) {
@@ -185,7 +185,8 @@ int64_t StepLines::poll() {
   return int64_t(ends_.size());
 }
 
-ProbeReport StepLines::report(int64_t warmup) const {
+ProbeReport StepLines::report(int64_t warmup, int64_t steps) const {
+  constexpr size_t kLargestBurst = 4;  // lines with one time, on average
   ProbeReport report;
   ProbeRank rank;
   rank.iterations = int64_t(ends_.size());
@@ -193,15 +194,30 @@ ProbeReport StepLines::report(int64_t warmup) const {
   ProbeSegment segment;
   segment.change = "unchanged";
   segment.settled = warmup;
+  std::set<Clock::time_point> times;
   for (size_t i = size_t(std::max<int64_t>(1, warmup)); i < ends_.size(); ++i) {
+    times.insert(ends_[i]);
     ProbeStep step;
     step.wall_ms = step.other_ms = std::chrono::duration<double, std::milli>(ends_[i] - ends_[i - 1]).count();
     step.items = 1;
     segment.steps.push_back(step);
   }
   segment.items = segment.updates = int64_t(segment.steps.size());
-  if (!segment.steps.empty()) rank.segments.push_back(segment);
-  if (!ends_.empty()) report.ranks.push_back(rank);
+  if (ends_.empty())
+    report.why_not = "no line that it printed matches --step-line";
+  else if (segment.items < std::max<int64_t>(1, steps / 2))
+    report.why_not =
+        fmt::format("it printed {} lines of steps, of which {} were to be timed after the first {}",
+                    ends_.size(), steps, warmup);
+  else if (times.size() < 2 || times.size() * kLargestBurst < segment.steps.size())
+    report.why_not = fmt::format(
+        "{} lines of steps came at {} times, so that a step has no time of its own: let the program flush after "
+        "each line, or print one of every N",
+        segment.steps.size(), times.size());
+  else
+    rank.segments.push_back(segment);
+  if (!report.why_not.empty()) rank.end = "exit";
+  report.ranks.push_back(rank);
   return report;
 }
 
@@ -214,7 +230,8 @@ constexpr size_t kMostFiles = 200'000;
 void read_through(const std::string& file) {
   std::ifstream input(file, std::ios::binary);
   std::vector<char> buffer(1 << 20);
-  while (input.read(buffer.data(), std::streamsize(buffer.size())) || input.gcount() > 0) {
+  while (!base::interrupted() &&
+         (input.read(buffer.data(), std::streamsize(buffer.size())) || input.gcount() > 0)) {
   }
 }
 
@@ -225,13 +242,23 @@ void drop_from_cache(const std::string& file) {
   ::close(fd);
 }
 
+int64_t largest_in_memory() { return base::process_limits().free_memory_bytes / 2; }
+
+int64_t bytes_of(const std::set<std::string>& files) {
+  int64_t bytes = 0;
+  std::error_code error;
+  for (const std::string& file : files)
+    if (const auto size = fs::file_size(file, error); !error) bytes += int64_t(size);
+  return bytes;
+}
+
 // Empty when they are too many or too large.
 std::set<std::string> files_beside(const std::set<std::string>& opened) {
   std::set<fs::path> folders;
   for (const std::string& file : opened) folders.insert(fs::path(file).parent_path());
   std::set<std::string> found;
   int64_t bytes = 0;
-  const int64_t most = base::process_limits().free_memory_bytes / 2;
+  const int64_t most = largest_in_memory();
   for (const fs::path& folder : folders) {
     std::error_code error;
     for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
@@ -254,14 +281,18 @@ void JobFiles::opened(const std::vector<std::string>& files) {
     std::error_code error;
     if (fs::is_regular_file(file, error)) opened_.insert(file);
   }
-  if (opened_.size() > before) beside_ = files_beside(opened_);
+  if (opened_.size() == before) return;
+  beside_ = files_beside(opened_);
+  fit_ = bytes_of(opened_) <= largest_in_memory();
 }
 
 void JobFiles::prepare(JobChange::Files as) const {
   if (as == JobChange::Files::as_they_are) return;
   for (const std::set<std::string>* files : {&opened_, &beside_})
-    for (const std::string& file : *files)
+    for (const std::string& file : *files) {
+      if (base::interrupted()) return;
       as == JobChange::Files::dropped ? drop_from_cache(file) : read_through(file);
+    }
 }
 
 }  // namespace harness

@@ -57,9 +57,9 @@ class StepLines {
 
   // Reads new lines. Call often: a line's time is that of the call. Returns how many steps there were.
   int64_t poll();
-  // One segment, as from the probe, of the steps after the first `warmup`; an item is a step. Without a step
-  // after those the report has no segment.
-  ProbeReport report(int64_t warmup) const;
+  // One segment, as from the probe, of the `steps` after the first `warmup`; an item is a step. Without half
+  // of them, or where lines come in bursts, the report has no segment and says why.
+  ProbeReport report(int64_t warmup, int64_t steps) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,11 +76,13 @@ class JobFiles {
   // beside them count too, as long as all fit into half of the memory that is free.
   void opened(const std::vector<std::string>& files);
   bool known() const { return !opened_.empty(); }
-  // Before a start: reads all into memory, or drops all from the page cache.
+  bool fit() const { return fit_; }  // those that it opened, into half of the free memory
+  // Before a start: reads all into memory, or drops all from the page cache. Stops after Ctrl-C.
   void prepare(JobChange::Files as) const;
 
  private:
   std::set<std::string> opened_, beside_;
+  bool fit_ = true;
 };
 
 }  // namespace harness

@@ -29,8 +29,13 @@ std::vector<int> first_cores(int64_t count) {
 }
 
 fs::path private_run_folder(const Installation& installation, const Request& request,
-                            const std::vector<std::string>& command) {
+                            const std::vector<std::string>& command, bool may_write) {
   require_command(command);
+  if (!may_write && fs::path(command[0]).filename() == "srun")
+    throw PreparationError(
+        "srun: Slurm starts the ranks outside of what keeps a job's files from the disk, and of what counts its "
+        "processor time: start them by torchrun or mpirun within the allocation, or add --may-write and "
+        "--keep-disturbed");
   base::note_interrupts();
   const fs::path folder = make_run_folder(installation, request);
   fs::permissions(folder, fs::perms::owner_all);
@@ -54,7 +59,7 @@ JobSubject::JobSubject(const Installation& installation, const Request& request,
     : installation_(installation),
       job_(job),
       keep_disturbed_(request.keep_disturbed),
-      folder_(private_run_folder(installation, request, job.command)),
+      folder_(private_run_folder(installation, request, job.command, job.may_write)),
       frame_{job.command, describe_machine(), describe_build()} {}
 
 int64_t JobSubject::settling() const { return prefetched_ + 2; }
@@ -105,7 +110,7 @@ ProbeReport JobSubject::run(const nlohmann::json& plan, const JobChange& change,
   end = run_job(installation_, start, [&] { return lines.poll() >= warmup + steps; });
   lines.poll();
   interrupted_ = interrupted_ || end.interrupted;
-  return lines.report(warmup);
+  return lines.report(warmup, steps);
 }
 
 void JobSubject::keep(Record record, const std::string& change, int64_t block, double added_ms) {
@@ -136,6 +141,7 @@ void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
   }
   files_.opened(report.files);
   facts_.files = files_.known();
+  facts_.files_fit = files_.fit();
   double steps_ms = 0, steps = 0;
   for (const ProbeSegment& segment : first.segments)
     for (const ProbeStep& step : segment.steps) {
@@ -217,6 +223,10 @@ bool JobSubject::start(const PlannedStart& planned) {
   }
   std::map<std::pair<int64_t, std::string>, Record> made;
   for (const auto& [key, of] : wanted) made.emplace(key, job_record(frame_, report, end, of));
+  if (planned.change)
+    for (const ProbeRank& rank : report.ranks)  // it ran without the change
+      if (const auto why = rank.impossible.find(planned.change->name); why != rank.impossible.end())
+        for (auto& [key, record] : made) record = job_record(frame_, "SKIPPED", why->second);
   for (auto& [key, of] : wanted) {
     const auto& [block, name] = key;
     Record record = made.at(key);

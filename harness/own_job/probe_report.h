@@ -72,6 +72,7 @@ struct ProbeReport {
   std::vector<ProbeRank> ranks;             // by rank; empty: no process trained
   std::map<std::string, double> worker_ms;  // mean for a batch: wall, cpu, run_queue, collate
   std::vector<std::string> files;           // that the loaders opened
+  std::string why_not;                      // of steps told by lines: why there is no segment
 };
 
 // Lines that can't be understood are left out, with a warning on stderr.

@@ -9,6 +9,7 @@ usage: fake_job.py [KEY=VALUE...]
   group=NAME   of a control group in which the computing takes twice as long
   workers=N  world=N  workers_help=no (more of them load no faster)
   daemon=WORD  leaves a process that lives on      chdir=FOLDER  goes there before it reports
+  refuses=NAME of a change of the whole process, which the probe refuses
   fails=CHANGE (the job ends with an exception)  writes=FILE  fills=FILE  steps=no|hang
   length=N     iterations, then it ends by itself
 """
@@ -78,6 +79,8 @@ for rank in range(job["world"]):
         {"kind": "loader", "name": "loader 0", "workers": workers, "batch": BATCH, "prefetch_factor": 2,
          "dataset": "Fake", "role": "training", "shapes": "[32,3,8,8] float32", "bytes": 24576},
     ]
+    if job.get("refuses") in plan["process"]:
+        lines.append({"kind": "impossible", "change": job["refuses"], "why": "it has no such form"})
     failed = ended = False
     made = plan["warmup"]
     for index, segment in enumerate(plan["segments"]):
@@ -90,12 +93,12 @@ for rank in range(job["world"]):
             ended = True
             break
         steps = []
-        for _ in range(segment["steps"]):
+        for number in range(made - segment["steps"], made):
             wall, load = step_ms(segment, workers, rank)
             noise = generator.gauss(1, 0.005)
             items = 2 * BATCH if segment["change"] == "double_batch" else BATCH
             steps.append({"wall_ms": wall * noise, "load_ms": load * noise, "forward_ms": (wall - load) * noise,
-                          "items": items, "loss": 3 - made * 0.001 if "autocast" in plan["process"] else 2 - made * 0.001})
+                          "items": items, "loss": 4 - number * 0.01})
         lines.append({"kind": "segment", "index": index, "change": segment["change"], "block": segment["block"],
                       "added_ms": segment.get("added_ms", 0), "items": sum(step["items"] for step in steps),
                       "updates": len(steps), "settled": 2, "excluded": 0, "steps": steps})

@@ -1,7 +1,12 @@
 // unit: explain, record, ab and feed on a command, with a fake job that reports known times at once; what it
 // leaves behind, and bad input.
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <regex>
 #include <set>
 
+#include "harness/own_job/job_start.h"
 #include "tests/support/program.h"
 #include "tests/support/real_cgroup.h"
 
@@ -65,8 +70,28 @@ TEST_F(OwnJob, ALoaderThatMoreWorkersDoNotHelpIsNamed) {
 TEST_F(OwnJob, ATrialIsNoCauseAndItsLossIsTold) {
   EXPECT_EQ(explain({"load=2", "compute=20"}, {"--change", "autocast"}), 0);
   EXPECT_FALSE(says("What binds this job: arithmetic"));
-  EXPECT_TRUE(says("a trial: loss 2.")) << "of the last steps";
-  EXPECT_TRUE(says("same steps, 1."));
+  std::smatch loss;
+  const std::string text = std::regex_replace(output(), std::regex("\\s+"), " ");
+  ASSERT_TRUE(
+      std::regex_search(text, loss, std::regex("loss ([0-9.]+) after the same steps, ([0-9.]+) as it is")))
+      << text;
+  EXPECT_EQ(loss[1], loss[2]) << "it falls with each step, and the trial has the longer segment";
+}
+
+TEST_F(OwnJob, AChangeOfTheProcessThatTheProbeRefusesHasNoFigure) {
+  EXPECT_EQ(explain({"refuses=fused_optimizer"}, {"--change", "fused_optimizer"}), 3);
+  EXPECT_EQ(changes("SKIPPED"), std::set<std::string>{"fused_optimizer"});
+  EXPECT_TRUE(says("it has no such form"));
+}
+
+TEST_F(OwnJob, WithoutAReliefThereIsNoAnswer) {
+  EXPECT_EQ(explain({"load=2"}, {"--change", "fewer_cores"}), 0);
+  EXPECT_TRUE(says("no answer: no change that relieves a resource was measured"));
+}
+
+TEST_F(OwnJob, EvenRanksAreComputedFromRanksThatDoNotWait) {
+  EXPECT_EQ(explain({"load=2", "world=2", "lag=20"}, {"--change", "even_ranks"}), 0);
+  EXPECT_TRUE(says("What binds this job: ranks of uneven speed, 50 % of the step"));
 }
 
 TEST_F(OwnJob, AJobWithoutABottleneckHasNone) {
@@ -165,6 +190,18 @@ TEST_F(OwnJob, AJobThatEndsSoonIsStartedMoreOften) {
   for (const json& record : records_in("run")) EXPECT_NE(record["status"], "CRASHED") << record["reason"];
 }
 
+// Its starts have steps for one change each: with twice the batch it must not be given the loader's gain.
+TEST_F(OwnJob, InStartsOfOneChangeEachTheLoaderIsNoFixedTime) {
+  EXPECT_EQ(explain({"load=30", "workers=8", "workers_help=no", "length=100"}), 0);
+  EXPECT_FALSE(says("What binds this job: time per step that no item needs")) << output();
+}
+
+TEST_F(OwnJob, AJobThatEndsBeforeAnyChangeSaysSo) {
+  EXPECT_EQ(explain({"workers=16", "length=45"}), 0);
+  EXPECT_TRUE(says("loader_alone, added_step_time: the job ends after 45\n  steps, too early for it"))
+      << output();
+}
+
 TEST_F(OwnJob, AJobThatEndsBeforeItCanBeMeasuredSaysSo) {
   EXPECT_EQ(explain({"length=9"}), 1);
   EXPECT_TRUE(says("fewer than are to be measured")) << output();
@@ -256,11 +293,72 @@ TEST_F(OwnJob, FeedTellsHowManyDevicesItsLoaderFeeds) {
   EXPECT_TRUE(says("it has several precisions; name its precision with --precision: ")) << "two models";
 }
 
+TEST_F(OwnJob, ALoaderThatEndsBeforeItWasDrainedHasNoFigure) {
+  EXPECT_EQ(with_job("feed", {"--step-ms", "5"}, {"workers=4", "length=20"}), 3);
+  EXPECT_TRUE(says("no figure: the job ended before its loader was drained of 128 batches")) << output();
+}
+
+TEST_F(OwnJob, ColdItsFilesAreLearnedFirst) {
+  EXPECT_EQ(with_job("record", {"--cold"}, {}), 0);
+  EXPECT_TRUE(fs::exists(directory / "run/starts/1")) << "of what it opened in starts/0";
+  EXPECT_EQ(records_in("run").size(), 1u);
+}
+
+TEST_F(OwnJob, FilesThatDoNotFitIntoMemoryAreNotRead) {
+  std::ofstream(directory / "small") << "1";
+  std::ofstream(directory / "large") << "1";
+  JobFiles files;
+  files.opened({directory / "small"});
+  EXPECT_TRUE(files.known() && files.fit());
+  fs::resize_file(directory / "large", uintmax_t(1) << 42);
+  files.opened({directory / "large"});
+  EXPECT_FALSE(files.fit());
+}
+
+// As root it is another user's; file systems below the working folder, home and temporary folder are
+// overlaid.
+TEST_F(OwnJob, WithoutRootFileSystemsOfTheirOwnAreReadOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "it takes root to mount one";
+  const std::vector<std::string> nobody = {"setpriv", "--reuid", "65534",
+                                           "--regid", "65534",   "--clear-groups"};
+  const auto as_nobody = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), nobody.begin(), nobody.end());
+    base::Command command{words, {}, {}, {}, {}};
+    command.environment = {{"HOME", directory / "home"}, {"TMPDIR", directory / "home"}};
+    command.errors_to_output = true;
+    return base::run_to_end(command);
+  };
+  if (as_nobody({"unshare", "--user", "--map-root-user", "--mount", "true"}).exit_code != 0)
+    GTEST_SKIP() << "other users can't make namespaces here";
+  for (const char* name : {"kept", "home", "other"}) fs::create_directory(directory / name);
+  ASSERT_EQ(::mount("tmpfs", (directory / "other").c_str(), "tmpfs", MS_NOSUID, "size=64k,mode=777"), 0);
+  fs::permissions(directory.path(), fs::perms(0755));
+  for (const char* name : {"kept", "home"}) ASSERT_EQ(::chown((directory / name).c_str(), 65534, 65534), 0);
+  fs::copy_file(SOURCE_DIR "/bench/probe/throw_away", directory / "throw_away");
+  fs::permissions(directory / "throw_away", fs::perms(0755));
+  const std::string script = "cd $HOME && touch mine; touch " + (directory / "other/x").string();
+  const auto ended = as_nobody({"env", "-C", directory / "home", directory / "throw_away", directory / "kept",
+                                "1M", "sh", "-c", script});
+  EXPECT_NE(ended.output.find("Read-only file system"), std::string::npos) << ended.output;
+  EXPECT_FALSE(fs::exists(directory / "other/x"));
+  EXPECT_FALSE(fs::exists(directory / "home/mine"));
+  EXPECT_NE(content_of(directory / "kept/caught.txt").find("/home/mine"), std::string::npos);
+  EXPECT_EQ(::umount((directory / "other").c_str()), 0);
+}
+
 TEST_F(OwnJob, AnotherProgramsStepsAreToldByItsLines) {
-  const std::string script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo \"step $i\"; sleep 0.01; done";
-  EXPECT_EQ(run({"record", "--keep-disturbed", "--steps", "20", "--warmup", "5", "--step-line", "step [0-9]+",
-                 "--out", directory / "run", "--", "sh", "-c", script}),
-            0);
+  const auto with_lines = [&](const std::string& script) {
+    fs::remove_all(directory / "run");
+    return run({"record", "--keep-disturbed", "--steps", "20", "--warmup", "5", "--step-line", "step [0-9]+",
+                "--out", directory / "run", "--", "sh", "-c", script});
+  };
+  EXPECT_EQ(with_lines("seq -f 'step %g' 60; sleep 0.1"), 1);
+  EXPECT_TRUE(says("lines of steps came at 1 times")) << output();
+  EXPECT_EQ(with_lines("for i in 1 2 3 4 5 6 7 8 9; do echo step $i; sleep 0.02; done"), 1);
+  EXPECT_TRUE(says("it printed 9 lines of steps, of which 20 were to be timed")) << output();
+  EXPECT_EQ(with_lines("echo nothing"), 1);
+  EXPECT_TRUE(says("no line that it printed matches --step-line")) << output();
+  EXPECT_EQ(with_lines("i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo \"step $i\"; sleep 0.01; done"), 0);
   const json record = records_in("run").at(0);
   EXPECT_GE(record["timed_batches"], 20);
   EXPECT_GT(record["total_s"], 0.15);
@@ -279,6 +377,11 @@ TEST_F(OwnJob, BadInputIsRefusedBeforeAnythingStarts) {
   refused({"explain", "--change", "more_wrkers", "--out", out, "--", "true"}, "did you mean 'more_workers'?");
   refused({"record", "--step-line", "step [", "--out", out, "--", "true"}, "is no regular expression");
   refused({"ab", "--out", out, "--", "true"}, "needs two commands with --- between them");
+  refused({"feed", "--step-ms", "5", "--step-line", "step", "--out", out, "--", "true"},
+          "--step-line: has no meaning for feed");
+  std::ofstream(directory / "srun") << "#!/bin/sh\n";
+  fs::permissions(directory / "srun", fs::perms::owner_all);
+  refused({"record", "--out", out, "--", directory / "srun", "true"}, "Slurm starts the ranks outside of");
   refused({"feed", "--out", out, "--", "true"}, "needs --step-ms, --images-per-s or --device");
   refused({"list", "--", "true"}, "true");
   EXPECT_FALSE(fs::exists(directory / "run/records.jsonl"));
