@@ -37,7 +37,7 @@ def compute(ms):
 
 class Items(torch.utils.data.Dataset):
     def __len__(self):
-        return 1_000_000
+        return FILES or 1_000_000  # no file twice in an epoch: it would be in memory
 
     def __getitem__(self, index):
         if job["folder"]:
