@@ -95,8 +95,7 @@ std::string shares_of(std::span<const ExplainedChange* const> changes, const cha
 // step itself.
 std::string step_itself(const Explanation& explanation) {
   const auto visible = [](const ExplainedChange& it) {
-    return *it.change->resource && !it.change->trial && it.part && it.part->ratio >= kLeastGain &&
-           it.share >= kLeastBindingShare;
+    return it.is_candidate() && it.part->ratio >= kLeastGain && it.share >= kLeastBindingShare;
   };
   if (!explanation.own || std::ranges::any_of(explanation.changes, visible)) return "";
   for (const ExplainedChange& change : explanation.changes)
@@ -126,14 +125,10 @@ std::string not_sure(const Explanation& explanation) {
                        likely->change->resource, makes_faster(explanation, *likely), why,
                        shares_of(explanation.binding(), "; sure: "));
   }
-  const auto measured = [&](auto... condition) {
-    return std::ranges::any_of(explanation.changes, [&](const ExplainedChange& it) {
-      return *it.change->resource && !it.change->trial && it.part && (condition(*it.part) && ...);
-    });
-  };
-  if (!measured())
+  const auto& changes = explanation.changes;
+  if (std::ranges::none_of(changes, &ExplainedChange::is_candidate))
     return "no answer: no change that relieves a resource was measured; the table tells what was, and why others were not";
-  if (!measured([](const Gain& it) { return it.decides(); }))
+  if (std::ranges::none_of(changes, [](const auto& it) { return it.is_candidate() && it.part->decides(); }))
     return "undecided: no change gains anything in its first runs, too few for a verdict (--within)";
   return fmt::format("nothing that could be changed here makes the {} {:.0f} % faster for certain",
                      subject(explanation), 100 * (kLeastGain - 1));

@@ -218,6 +218,8 @@ Explanation explanation_of(const RecordList& records, const Record& first) {
 
 }  // namespace
 
+bool ExplainedChange::is_candidate() const { return *change->resource && !change->trial && part; }
+
 std::vector<const ExplainedChange*> Explanation::binding() const {
   std::vector<const ExplainedChange*> found;
   for (const ExplainedChange& change : changes)
@@ -229,8 +231,7 @@ std::vector<const ExplainedChange*> Explanation::binding() const {
 const ExplainedChange* Explanation::likely() const {
   const ExplainedChange* found = nullptr;
   for (const ExplainedChange& change : changes)
-    if (*change.change->resource && !change.change->trial && change.part &&
-        change.part->ratio >= kLeastGain && (!found || change.share > found->share))
+    if (change.is_candidate() && change.part->ratio >= kLeastGain && (!found || change.share > found->share))
       found = &change;
   return found && found->decided ? nullptr : found;
 }

@@ -44,6 +44,9 @@ struct ExplainedChange {
   std::optional<double> loss, unchanged_loss;
   // Of a burden: milliseconds that a batch became longer per millisecond added, 0 (hidden) to 1 (critical).
   std::optional<Location> slope;
+
+  // It may be named as a cause: it relieves a resource, was compared, and is no trial.
+  bool is_candidate() const;
 };
 
 struct Explanation {
