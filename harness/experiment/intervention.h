@@ -53,9 +53,10 @@ struct Intervention {
   std::string (*why_not)(const Row&, const RowContext&) = nullptr;
   void (*apply)(Row&, const RowContext&) = nullptr;
   void (*of_device)(EmulatedDevice&) = nullptr;
-  // The same of a user's own job; without `of_job` the change is none of jobs.
+  // The same of a user's own job; without `of_job` or `computed_from` the change is none of jobs.
   std::string (*job_why_not)(const JobFacts&) = nullptr;
   void (*of_job)(JobChange&, const JobFacts&) = nullptr;
+  const char* computed_from = "";  // of a job: the change whose runs tell its speed, in place of `of_job`
 };
 
 // Of jobs: in job_interventions.cpp, the last of the table.

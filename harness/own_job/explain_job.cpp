@@ -33,22 +33,20 @@ constexpr double kLeastOfStart = 0.25;
 void check_names(const std::vector<std::string>& names) {
   std::vector<std::string> known;
   for (const Intervention& change : interventions())
-    if (change.of_job || change.name == std::string("even_ranks")) known.push_back(change.name);
+    if (change.of_job || *change.computed_from) known.push_back(change.name);
   for (const std::string& name : names)
     if (!std::ranges::count(known, name))
       throw ConfigError({"--change " + name}, "no such change of a job", "", "", suggestion(name, known));
 }
 
-// With those that the named ones are compared with.
+// With those that the named ones are compared with or computed from.
 bool is_wanted(const Intervention& change, const JobRequest& job) {
   if (job.changes.empty()) return !change.when_named;
   const auto named = [&](const std::string& name) { return std::ranges::count(job.changes, name) > 0; };
   return named(change.name) || std::ranges::any_of(interventions(), [&](const Intervention& other) {
            const auto is_this = [&](const char* name) { return name == std::string(change.name); };
-           // Even ranks are computed from ranks that don't wait for each other.
-           return named(other.name) &&
-                  ((other.name == std::string("even_ranks") && is_this("no_collectives")) ||
-                   is_this(other.against) || std::ranges::any_of(other.includes, is_this));
+           return named(other.name) && (is_this(other.computed_from) || is_this(other.against) ||
+                                        std::ranges::any_of(other.includes, is_this));
          });
 }
 

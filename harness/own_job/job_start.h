@@ -1,19 +1,13 @@
 // One start of a user's training command: with the probe in its Python processes, in overlays that throw away
 // what it writes, and for a limited time.
 #pragma once
-#include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <regex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "harness/config/installation.h"
-#include "harness/experiment/job_change.h"
-#include "harness/own_job/probe_report.h"
 
 namespace harness {
 
@@ -47,42 +41,5 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
 // Why the job can't run without the quota that limits the cores of this process; empty: it can, in the
 // control group base::process_limits().without_quota.
 std::string why_quota_stays();
-
-class StepLines {
- public:
-  // `output`: file that the job prints to; `pattern`: found in one line a step (ECMAScript's expressions).
-  // Throws std::regex_error.
-  StepLines(const std::filesystem::path& output, const std::string& pattern)
-      : output_(output), pattern_(pattern) {}
-
-  // Reads new lines. Call often: a line's time is that of the call. Returns how many steps there were.
-  int64_t poll();
-  // One segment, as from the probe, of the `steps` after the first `warmup`; an item is a step. Without half
-  // of them, or where lines come in bursts, the report has no segment and says why.
-  ProbeReport report(int64_t warmup, int64_t steps) const;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  const std::filesystem::path output_;
-  const std::regex pattern_;
-  std::streamoff read_ = 0;
-  std::string rest_;  // an unfinished line
-  std::vector<Clock::time_point> ends_;
-};
-
-class JobFiles {
- public:
-  // Files that the loader opened in one start. A shuffling loader opens others in the next: so the files
-  // beside them count too, as long as all fit into half of the memory that is free.
-  void opened(const std::vector<std::string>& files);
-  bool known() const { return !opened_.empty(); }
-  bool fit() const { return fit_; }  // those that it opened, into half of the free memory
-  // Before a start: reads all into memory, or drops all from the page cache. Stops after Ctrl-C.
-  void prepare(JobChange::Files as) const;
-
- private:
-  std::set<std::string> opened_, beside_;
-  bool fit_ = true;
-};
 
 }  // namespace harness

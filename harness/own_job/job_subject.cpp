@@ -11,7 +11,7 @@
 #include "harness/base/process_limits.h"
 #include "harness/base/say.h"
 #include "harness/contract/machine.h"
-#include "harness/own_job/job_start.h"
+#include "harness/own_job/step_lines.h"
 #include "harness/run/execution.h"
 #include "harness/stats/records.h"
 

@@ -9,6 +9,7 @@
 #include "harness/base/stopwatch.h"
 #include "harness/config/request.h"
 #include "harness/experiment/intervention.h"
+#include "harness/own_job/job_files.h"
 #include "harness/own_job/job_record.h"
 #include "harness/own_job/job_start.h"
 
