@@ -13,7 +13,7 @@ def parsed(file, number, text):
     try:
         return json.loads(text)
     except ValueError as error:
-        sys.exit(f"{file}:{number}: expected JSON ({error}); remove {file.parent}, then repeat scripts/check_gpu")
+        sys.exit(f"{file}:{number}: expected JSON ({error}); remove {file}, then repeat scripts/check_gpu")
 
 
 def records(folder, study):
@@ -33,7 +33,7 @@ def ratio(above, below):
 
 
 def bandwidth(kernels, name):
-    rates = [one["bytes_per_second"] for one in kernels if one.get("run_type") == "iteration" and
+    rates = [one["bytes_per_second"] for one in kernels if one.get("run_type") == "iteration" and "bytes_per_second" in one and
              one["name"].startswith(name + "/")]
     return statistics.median(rates) if rates else None
 
@@ -53,9 +53,13 @@ def loader_ratio(runs, row):
 
 
 def benchmarks(file):
-    """Of Google Benchmark's file, which is empty where its program was stopped."""
+    """Of Google Benchmark's file, which ends early where its program was stopped."""
     text = file.read_text() if file.exists() else ""
-    return parsed(file, 1, text)["benchmarks"] if text else []
+    try:
+        return json.loads(text)["benchmarks"] if text else []
+    except (ValueError, KeyError):
+        print(f"{file}: ends early, so that its figures are not measured; scripts/check_gpu writes it again")
+        return []
 
 
 def main(folder):
@@ -83,7 +87,9 @@ def main(folder):
         print(f"{what:54s} at least {limit:.2f}  {'not measured' if found is None else f'{found:.3f}'}{'  MISSED' if below else ''}")
         missed = missed or below
     for one in benchmarks(folder / "decode.json"):
-        print(f"{one['name'].removesuffix('/manual_time'):54s} {one['images_per_second']:.0f} images/s"
+        rate_here = one.get("images_per_second")
+        print(f"{one['name'].removesuffix('/manual_time'):54s} "
+              f"{one.get('error_message', 'not measured') if rate_here is None else f'{rate_here:.0f} images/s'}"
               f"{', the GPU has a JPEG engine' if one.get('has_jpeg_engine') else ''}")
     measured = benchmarks(folder / "collectives.json")
     for name in dict.fromkeys(one["run_name"] for one in measured):

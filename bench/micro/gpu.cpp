@@ -13,7 +13,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <thread>
+#include <functional>
+#include <future>
 
 #include "bench/micro/images.h"
 #include "bench/micro/options.h"
@@ -113,9 +114,25 @@ void time_statistics(benchmark::State& state, bool own, int channels, int64_t si
   });
 }
 
-template <class... Arguments>
-void add(const std::string& name, Arguments... arguments) {
-  benchmark::RegisterBenchmark(name.c_str(), arguments...)->UseManualTime()->Unit(benchmark::kMillisecond);
+// An exception ends this benchmark alone.
+template <class Work, class... Arguments>
+void add(const std::string& name, Work work, Arguments... arguments) {
+  const auto run = [=](benchmark::State& state) {
+    try {
+      work(state, arguments...);
+    } catch (const std::exception& error) {
+      state.SkipWithError(error.what());
+    }
+  };
+  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+
+// Calls `work` with 0 to count - 1 at the same time, and throws what one of them has thrown.
+void on_threads(size_t count, const std::function<void(size_t)>& work) {
+  std::vector<std::future<void>> running;
+  for (size_t i = 0; i < count; ++i) running.push_back(std::async(std::launch::async, work, i));
+  for (std::future<void>& one : running) one.wait();
+  for (std::future<void>& one : running) one.get();
 }
 
 // Each iteration decodes all images once as uint8 crops; each thread takes the next image.
@@ -132,15 +149,11 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
   for (auto _ : state) {
     std::atomic<size_t> next{0};
     const base::Stopwatch watch;
-    {
-      std::vector<std::jthread> workers;
-      for (size_t i = 0; i < decoders.size(); ++i)
-        workers.emplace_back([&, i] {
-          for (size_t image; (image = next++) < count;)
-            decoders[i]->crop({jpegs.images[image]}, jpegs.augmentations[image], kSide, BatchFormat::uint8,
-                              places[i].get());
-        });
-    }
+    on_threads(decoders.size(), [&](size_t thread) {
+      for (size_t image; (image = next++) < count;)
+        decoders[thread]->crop({jpegs.images[image]}, jpegs.augmentations[image], kSide, BatchFormat::uint8,
+                               places[thread].get());
+    });
     state.SetIterationTime(watch.s());
     seconds += watch.s();
   }
@@ -169,20 +182,17 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
   for (auto _ : state) {
     std::atomic<size_t> next{0};
     const base::Stopwatch watch;
-    {
-      std::vector<std::jthread> running;
-      for (Worker& worker : workers)
-        running.emplace_back([&] {
-          for (size_t batch; (batch = next++) < count;) {
-            for (int64_t place = 0; place < kBatch; ++place) {
-              const size_t image = (batch * kBatch + size_t(place)) % jpegs.images.size();
-              worker.headers->size(jpegs.images[image]);
-              worker.batch->add(place, {jpegs.images[image]}, jpegs.augmentations[image], *worker.headers);
-            }
-            worker.batch->decode(static_cast<uint8_t*>(worker.place.get()));
-          }
-        });
-    }
+    on_threads(workers.size(), [&](size_t thread) {
+      Worker& worker = workers[thread];
+      for (size_t batch; (batch = next++) < count;) {
+        for (int64_t place = 0; place < kBatch; ++place) {
+          const size_t image = (batch * kBatch + size_t(place)) % jpegs.images.size();
+          worker.headers->size(jpegs.images[image]);
+          worker.batch->add(place, {jpegs.images[image]}, jpegs.augmentations[image], *worker.headers);
+        }
+        worker.batch->decode(static_cast<uint8_t*>(worker.place.get()));
+      }
+    });
     state.SetIterationTime(watch.s());
     seconds += watch.s();
   }

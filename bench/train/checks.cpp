@@ -108,14 +108,18 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   parts.strategy.use_batch_statistics(true);
 
   double error = relative_error(parts.model.gradient_tensors(), reference.gradient_tensors());
-  if (row.sync_bn)
-    error = std::max(error, relative_error(parts.model.buffer_tensors(), reference.buffer_tensors()));
+  if (row.sync_bn) {
+    const double of_buffers = relative_error(parts.model.buffer_tensors(), reference.buffer_tensors());
+    if (std::isnan(of_buffers) || of_buffers > error) error = of_buffers;
+  }
   {
     at::NoGradGuard no_grad;
     for (size_t i = 0; i < buffers_before.size(); ++i)
       parts.model.buffers()[i].tensor.copy_(buffers_before[i]);
   }
-  const double limit = parts.precision.sixteen_bit().empty() ? 1e-4 : 5e-2;
+  // On a GPU, batch norms of the whole batch and of a share round differently, so that some values near 0 are
+  // clipped on one side alone; a sum or bucket that is missing differs by far more.
+  const double limit = !parts.precision.sixteen_bit().empty() ? 5e-2 : device.is_cuda() ? 2e-2 : 1e-4;
   parts.model.clear_gradients();
   return {
       "gradients", error < limit,

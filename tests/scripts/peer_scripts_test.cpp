@@ -106,6 +106,13 @@ TEST_F(PeerScripts, AFileOrNumberThatIsWrongIsNamed) {
   EXPECT_SAYS(said, "bus bandwidth 3.00 GB/s");
   EXPECT_NE(said.find("reduce/nccl/bytes:1024 "), said.npos) << said;
   EXPECT_SAYS(said.substr(said.find("3.00 GB/s")), "not measured");
+  write("gpu/kernels.json", R"({"benchmarks": [)");
+  write("gpu/float32/records.jsonl", R"({"status": "OK", "row": "plain", "images_per_second": 1})"
+                                     "\n"
+                                     R"({"status": "OK", "row": "plain-eager", "images_per_second": 2})");
+  const std::string cut = failure({"python3", "scripts/gpu_figures.py", project / "gpu"});
+  EXPECT_SAYS(cut, "kernels.json: ends early");
+  EXPECT_SAYS(cut, "0.500  MISSED");
   write("gpu/loader/records.jsonl", "{\"status\": \"OK\"}\n{\"sta");
   EXPECT_SAYS(failure({"python3", "scripts/gpu_figures.py", project / "gpu"}),
               "records.jsonl:2: expected JSON");

@@ -161,6 +161,9 @@ TEST_F(CudaJpegTest, ABatchHoldsWhatSingleImagesWouldBe) {
       EXPECT_LT(sum / double(a.size()), 0.05) << i;
     }
   }
+  if (decoding.on_engine) {
+    EXPECT_GT(decoding.decoded().jpeg_engine, 0) << "each was refused, and decoded alone";
+  }
 }
 
 TEST_F(CudaJpegTest, FormatsHoldTheSamePixels) {

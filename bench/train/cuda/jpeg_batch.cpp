@@ -21,6 +21,10 @@ namespace {
 
 constexpr int64_t kUsualBytes = 256 * 1024;  // more than most of ImageNet's files have
 
+at::Tensor pinned(int64_t bytes) {
+  return at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(true));
+}
+
 // An image that waits for the rest of its batch.
 struct Kept {
   at::Tensor memory;  // pinned: the GPU reads encoded images from it
@@ -49,7 +53,7 @@ class NvjpegBatch : public BatchDecoder {
         state_(made<JpegState>([&](auto* out) { return nvjpegJpegStateCreate(library_->handle(), out); })),
         kept_(size_t(shape.images)) {
     for (Kept& kept : kept_) {
-      kept.memory = at::empty({kUsualBytes}, at::TensorOptions(at::kByte).pinned_memory(true));
+      kept.memory = pinned(kUsualBytes);
       kept.header =
           made<JpegStream>([&](auto* out) { return nvjpegJpegStreamCreate(library_->handle(), out); });
       kept.parameters =
@@ -64,7 +68,7 @@ class NvjpegBatch : public BatchDecoder {
     Kept& kept = kept_[size_t(place)];
     kept.suits = false;
     const auto bytes = int64_t(image.bytes.size());
-    if (kept.memory.numel() < bytes) kept.memory = at::empty({bytes + bytes / 4}, kept.memory.options());
+    if (kept.memory.numel() < bytes) kept.memory = pinned(bytes + bytes / 4);
     auto* const memory = kept.memory.mutable_data_ptr<uint8_t>();
     std::ranges::copy(image.bytes, memory);
     kept.bytes = {memory, image.bytes.size()};
