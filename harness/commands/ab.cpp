@@ -17,10 +17,11 @@
 #include "harness/compare/compare_runs.h"
 #include "harness/compare/comparison.h"
 #include "harness/compare/noise.h"
-#include "harness/contract/machine.h"
+#include "harness/launch/followers.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/plan/prediction.h"
 #include "harness/stats/effect.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -39,6 +40,8 @@ struct Sides {
 };
 
 constexpr int64_t kMostBlocks = 1000;
+
+fs::path noise_folder(const Installation& installation) { return installation.results / "noise"; }
 
 fs::path experiment_folder(const Installation& installation, const Request& request) {
   return request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
@@ -89,7 +92,6 @@ struct Experiment {
   Request request_a, request_b;
   const AxisValues values_a, values_b;
   std::unique_ptr<Execution> a, b;
-  Noise noise;  // this machine's, from earlier A/A experiments
   std::vector<Prediction> of_rows;
 };
 
@@ -109,8 +111,6 @@ Experiment::Experiment(const Installation& installation, const Request& request,
   if (a) b = Execution::prepare(installation_b, request_b, values_b);
   if (!b) return;
   check_partners(*a, *b);
-  noise = read_noise(installation.results / "noise",
-                     machine_for(describe_machine(), a->plan().front().row.device), std::cerr);
   if (!sides.build_b.empty()) b->set_build(build_of(sides.build_b));
   of_rows = schedule_of(installation, request_a, *a).of_rows;
 }
@@ -184,8 +184,12 @@ class Blocks {
   // Rows that need no more pairs: they have a verdict, or can't have one.
   void find_decided() {
     decided_.clear();
-    for (const RowComparison& row :
-         compare(experiment_.a->records(), experiment_.b->records(), experiment_.noise).rows)
+    const Records a = at_full_size(experiment_.a->records()), b = at_full_size(experiment_.b->records());
+    const auto named = std::ranges::find_if(a, is_ok);  // a failed record may lack the device's name
+    if (named == a.end()) return;
+    if (!noise_)
+      noise_ = read_noise(noise_folder(experiment_.installation_b), machine_fingerprint(*named), std::cerr);
+    for (const RowComparison& row : compare(a, b, *noise_).rows)
       if (!row.refused.empty() || row.verdict != RowVerdict::undecided) decided_.insert(row.id);
   }
 
@@ -198,6 +202,7 @@ class Blocks {
   LiveLine line_;
   std::mt19937 random_{std::random_device{}()};
   std::set<std::string> decided_;
+  std::optional<Noise> noise_;  // this machine's, from earlier A/A experiments
 };
 
 void keep_noise(const Experiment& experiment, const fs::path& folder) {
@@ -218,6 +223,7 @@ int run_ab(const Installation& installation, const Request& request, const Sides
         "--until and --repeat: results decide the number of blocks, or you; leave one out");
   if (request.dry_run)
     throw PreparationError("ab has no --dry-run: check each side with --set and --dry-run, without ab");
+  refuse_followers(request, "ab");
   Experiment experiment(installation, request, sides);
   if (!experiment.b) return base::kInterrupted;
   Blocks blocks(experiment,
@@ -230,12 +236,12 @@ int run_ab(const Installation& installation, const Request& request, const Sides
   bool kept = base::survives([&] { whole = blocks.run(); });  // if not, what was measured is compared
   // A number of pairs that results decide would be biased.
   if (sides.same() && whole && !until && kept)
-    kept = base::survives([&] { keep_noise(experiment, installation.results / "noise"); });
+    kept = base::survives([&] { keep_noise(experiment, noise_folder(installation)); });
   const fs::path& folder = experiment.folder;
   int code = base::kRowFailed;
   const bool compared = base::survives([&] {
     code = compare_runs(
-        {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
+        {folder / "A", folder / "B", folder, false, noise_folder(installation), installation.project},
         console);
   });
   if (!whole || base::interrupted()) return base::kInterrupted;

@@ -52,8 +52,7 @@ int compare_two(const Installation& installation, const History& history, const 
     std::cout << console_text(night_comparison_grid(compared, a, b));
   if (compared.comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both nights: `history show NIGHT` lists the rows of a night\n");
-  if (compared.comparison.compared() == 0) return base::kNothingRan;
-  return compared.comparison.any(RowVerdict::slower) ? int(base::kRegression) : int(base::kAllGood);
+  return compared.comparison.exit_code();
 }
 
 // Doesn't note what it reports: the next nightly reports it too.

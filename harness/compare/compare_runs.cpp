@@ -191,8 +191,7 @@ int compare_runs(const RunsToCompare& runs, std::ostream& console) {
   if (comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both: A has {}; B has {}\n", fmt::join(comparison.only_in_a, ", "),
                fmt::join(comparison.only_in_b, ", "));
-  if (comparison.compared() == 0) return base::kNothingRan;
-  return comparison.any(RowVerdict::slower) ? int(base::kRegression) : int(base::kAllGood);
+  return comparison.exit_code();
 }
 
 }  // namespace harness

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/base/exit_code.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/effect.h"
 #include "harness/stats/records.h"
@@ -114,6 +115,7 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
     else if (ok->size() < all->size())
       row.doubts.push_back(
           fmt::format("{}: {} of {} runs failed", name, all->size() - ok->size(), all->size()));
+  row.failed_in_b = !a.empty() && b.empty() && all_b.front()->status != "SKIPPED";
   row.changed = changed_fields(*all_a.front(), *all_b.front());
   if (!row.refused.empty()) return row;
   row.refused = incomparable(*a.front(), *b.front());
@@ -132,7 +134,7 @@ RowComparison compare_row(const std::string& id, const Runs& all_a, const Runs& 
   row.undisturbed = seconds.undisturbed();
   row.a_s = median(as_measured.of(a));
   row.b_s = median(as_measured.of(b));
-  row.margin = noise.margin(id, std::min(row.effect.a, row.effect.b));
+  row.margin = noise.margin(a.front()->scale.name, id, std::min(row.effect.a, row.effect.b));
   row.phases = phase_changes(a, b);
   return row;
 }
@@ -179,6 +181,12 @@ bool Comparison::any(RowVerdict verdict) const {
 size_t Comparison::compared() const {
   return static_cast<size_t>(
       std::ranges::count_if(rows, [](const RowComparison& row) { return row.refused.empty(); }));
+}
+
+int Comparison::exit_code() const {
+  if (any(RowVerdict::slower)) return base::kRegression;
+  if (compared() == 0) return base::kNothingRan;
+  return std::ranges::any_of(rows, &RowComparison::failed_in_b) ? base::kRowFailed : base::kAllGood;
 }
 
 Comparison compare(const Records& a, const Records& b, const Noise& noise) {

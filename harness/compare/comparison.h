@@ -24,6 +24,7 @@ struct RowComparison {
   std::string id;
   std::vector<std::string> changed;  // settings of the row that differ
   std::vector<std::string> refused;  // reasons why the row is not compared
+  bool failed_in_b = false;          // A has a figure and B has none, and not because it was skipped
   std::vector<std::string> doubts;   // reasons to doubt the figure
   Effect effect;                     // on the time of the timed batches; ratio above 1: B is faster
   Effect as_measured;                // the same without correction for disturbances
@@ -45,6 +46,7 @@ struct Comparison {
 
   bool any(RowVerdict verdict) const;
   size_t compared() const;  // rows with a figure
+  int exit_code() const;    // base/exit_code.h
 };
 
 // Rows are matched by id, scale and device. FASTER and SLOWER need an interval without 1, an effect of at

@@ -21,11 +21,11 @@ constexpr int kExperiments = 2000;
 // A line of the file.
 struct Experiment {
   std::string machine, started_at;
-  std::map<std::string, std::vector<double>> pairs;
+  std::map<std::string, Noise::Pairs> scales;
   static constexpr auto keys() {
     return known_keys(Key{"machine", &Experiment::machine, "fingerprint of where it ran"},
                       Key{"started_at", &Experiment::started_at, "UTC, ISO 8601"},
-                      Required{"pairs", &Experiment::pairs, "by row: log ratios of the pairs"});
+                      Required{"scales", &Experiment::scales, "by scale and row: log ratios of the pairs"});
   }
 };
 
@@ -55,28 +55,31 @@ std::filesystem::path file_of(const std::filesystem::path& folder, const std::st
 
 }  // namespace
 
-double Noise::margin(const std::string& row, size_t runs) const {
+double Noise::margin(const std::string& scale, const std::string& row, size_t runs) const {
   double margin = kSmallestMargin;
-  if (const auto found = pairs.find(row); found != pairs.end())
+  const auto of_scale = scales.find(scale);
+  if (of_scale == scales.end()) return margin;
+  if (const auto found = of_scale->second.find(row); found != of_scale->second.end())
     return std::max(margin, expected_effect(found->second, runs));
-  for (const auto& [other, differences] : pairs)
+  for (const auto& [other, differences] : of_scale->second)
     margin = std::max(margin, expected_effect(differences, runs));
   return margin;
 }
 
 Noise noise_of(const Records& records) {
   Noise noise;
-  std::map<std::tuple<std::string, std::string, int64_t>, std::map<std::string, double>> blocks;
+  using Block = std::tuple<std::string, std::string, std::string, int64_t>;  // scale, row, experiment, block
+  std::map<Block, std::map<std::string, double>> blocks;
   for (const Record& record : records) {
     if (!is_ok(record) || !record.pair) continue;
     if (noise.machine.empty()) noise.machine = machine_fingerprint(record);
     // What others took would widen every later margin, and compare() corrects it, too.
-    blocks[{record.row, record.pair->experiment, record.pair->block}][record.pair->side] =
+    blocks[{record.scale.name, record.row, record.pair->experiment, record.pair->block}][record.pair->side] =
         is_processor_bound(record) ? undisturbed_s(record) : record.total_s.value_or(0);
   }
   for (const auto& [key, sides] : blocks)
     if (sides.count("A") && sides.count("B") && sides.at("A") > 0 && sides.at("B") > 0)
-      noise.pairs[std::get<0>(key)].push_back(std::log(sides.at("A") / sides.at("B")));
+      noise.scales[std::get<0>(key)][std::get<1>(key)].push_back(std::log(sides.at("A") / sides.at("B")));
   return noise;
 }
 
@@ -86,19 +89,24 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
   const std::filesystem::path file = file_of(folder, machine);
   std::ifstream input(file);
   base::read_json_lines(input, file, warnings, "line left out", [&](const nlohmann::json& line, int) {
+    if (line.contains("pairs")) return;  // of an earlier version, which kept no scale
     const Experiment experiment = decode<Experiment>(line);
-    for (const auto& [row, values] : experiment.pairs)
-      for (const double value : values)
-        if (!std::isfinite(value)) throw Violation("pairs." + row, "a finite number", value);
-    for (const auto& [row, values] : experiment.pairs)
-      noise.pairs[row].insert(noise.pairs[row].end(), values.begin(), values.end());
+    for (const auto& [scale, pairs] : experiment.scales)
+      for (const auto& [row, values] : pairs)
+        if (values.empty() || !std::ranges::all_of(values, [](double it) { return std::isfinite(it); }))
+          throw Violation("scales." + scale + "." + row, "finite numbers", values);
+    for (const auto& [scale, pairs] : experiment.scales)
+      for (const auto& [row, values] : pairs) {
+        std::vector<double>& known = noise.scales[scale][row];
+        known.insert(known.end(), values.begin(), values.end());
+      }
   });
   return noise;
 }
 
 void append_noise(const std::filesystem::path& folder, const Noise& noise, const std::string& started_at) {
   std::filesystem::create_directories(folder);
-  append_record(file_of(folder, noise.machine), encode(Experiment{noise.machine, started_at, noise.pairs}));
+  append_record(file_of(folder, noise.machine), encode(Experiment{noise.machine, started_at, noise.scales}));
 }
 
 }  // namespace harness

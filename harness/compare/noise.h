@@ -12,14 +12,15 @@ namespace harness {
 
 // Measured by A/A experiments: pairs of equal runs of a row, side by side.
 struct Noise {
-  std::string machine;                               // fingerprint of the machine
-  std::map<std::string, std::vector<double>> pairs;  // {row: log ratios of the pairs}
+  using Pairs = std::map<std::string, std::vector<double>>;  // {row: log ratios of the pairs}
+  std::string machine;                                       // fingerprint of the machine
+  std::map<std::string, Pairs> scales;  // by scale: a few short batches scatter more than a whole slice
 
-  bool empty() const { return pairs.empty(); }
+  bool empty() const { return scales.empty(); }
   // The smallest relevant effect for `runs` pairs: the 95 % quantile of the effects of A/A experiments,
   // resampled from the pairs with random signs, but at least kSmallestMargin. A row without pairs gets the
-  // largest margin of the other rows.
-  double margin(const std::string& row, size_t runs) const;
+  // largest margin of the other rows of its scale.
+  double margin(const std::string& scale, const std::string& row, size_t runs) const;
 };
 
 // The pairs of an A/A experiment's records: sides A and B of the same block (record key `pair`).

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/base/exit_code.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/typed_records.h"
 
@@ -188,6 +189,21 @@ TEST(Compare, ABlockWithoutItsOtherSideIsLeftOutOfThePairs) {
   EXPECT_EQ(row.doubts, std::vector<std::string>{"B: 1 of 9 runs failed"});
 }
 
+TEST(Compare, ARowThatFailedInBIsNoSuccess) {
+  auto a = runs_of({}), b = runs_of({});
+  EXPECT_EQ(compare(a, b, {}).exit_code(), base::kAllGood);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    a.push_back(record_of({.row = "8", .repeat = repeat}));
+    b.push_back(a.back());
+    b.back()["status"] = "SKIPPED";
+  }
+  EXPECT_EQ(compare(a, b, {}).exit_code(), base::kAllGood);
+  EXPECT_EQ(compare(b, a, {}).exit_code(), base::kAllGood);
+  b.back()["status"] = b[b.size() - 2]["status"] = "CRASHED";
+  EXPECT_EQ(compare(a, b, {}).exit_code(), base::kRowFailed);
+  EXPECT_EQ(compare(b, a, {}).exit_code(), base::kAllGood) << "it runs again in B";
+}
+
 TEST(Noise, ComesFromPairsAndWidensTheMargin) {
   std::vector<json> records;
   for (int block = 0; block < 12; ++block)
@@ -197,28 +213,33 @@ TEST(Noise, ComesFromPairsAndWidensTheMargin) {
       records.back()["pair"] = {{"experiment", "aa"}, {"block", block}, {"side", side}};
     }
   const Noise noise = noise_of(typed(records));
-  ASSERT_EQ(noise.pairs.at("7").size(), 12u);
-  EXPECT_GT(noise.margin("7", 9), 0.02);
-  EXPECT_GT(noise.margin("7", 1), noise.margin("7", 25)) << "more runs, less noise";
-  EXPECT_EQ(noise.margin("unknown", 9), noise.margin("7", 9)) << "the largest that is known";
-  EXPECT_EQ(Noise{}.margin("7", 9), kSmallestMargin);
+  ASSERT_EQ(noise.scales.at("rehearsal").at("7").size(), 12u);
+  const auto margin = [&](const char* row, size_t runs) { return noise.margin("rehearsal", row, runs); };
+  EXPECT_GT(margin("7", 9), 0.02);
+  EXPECT_GT(margin("7", 1), margin("7", 25)) << "more runs, less noise";
+  EXPECT_EQ(margin("unknown", 9), margin("7", 9)) << "the largest that is known";
+  EXPECT_EQ(noise.margin("article", "7", 9), kSmallestMargin) << "a scale tells nothing of another";
+  EXPECT_EQ(Noise{}.margin("rehearsal", "7", 9), kSmallestMargin);
 }
 
 TEST(Noise, IsKeptPerMachineAndDamagedLinesAreNamed) {
   const TemporaryFolder folder;
   Noise noise;
   noise.machine = "AMD EPYC, 2 cores";
-  noise.pairs["7"] = {0.01, -0.02};
+  noise.scales["smoke"]["7"] = {0.01, -0.02};
   append_noise(folder, noise, "2026-01-01T00:00:00Z");
   append_noise(folder, noise, "2026-01-02T00:00:00Z");
   {
     std::ofstream damage(folder / "AMD-EPYC-2-cores.jsonl", std::ios::app);
-    damage << "{\"pairs\": {\"7\": [null]}}\n{\"pai";
+    damage << R"({"scales": {"smoke": {"7": [null]}}})" << '\n'
+           << R"({"scales": {"smoke": {"7": []}}})"
+           << "\n{\"pai";
   }
   std::ostringstream warnings;
-  EXPECT_EQ(read_noise(folder, "AMD EPYC, 2 cores", warnings).pairs.at("7").size(), 4u);
+  EXPECT_EQ(read_noise(folder, "AMD EPYC, 2 cores", warnings).scales.at("smoke").at("7").size(), 4u);
   EXPECT_NE(warnings.str().find("AMD-EPYC-2-cores.jsonl:3: "), std::string::npos) << warnings.str();
   EXPECT_NE(warnings.str().find(":4: "), std::string::npos);
+  EXPECT_NE(warnings.str().find(":5: "), std::string::npos);
   EXPECT_TRUE(read_noise(folder, "another machine", warnings).empty());
 }
 
