@@ -46,7 +46,8 @@ int run_fleet(const Installation& installation, const AskedFleet& asked) {
     write_fleet_page(page, night, verdict, installation.project);
     std::cout << "page: " << page.string() << '\n';
   }
-  return verdict.hosts.empty() && verdict.groups.empty() ? base::kAllGood : base::kRegression;
+  if (!verdict.hosts.empty() || !verdict.groups.empty()) return base::kRegression;
+  return verdict.judged == 0 ? base::kNothingRan : base::kAllGood;
 }
 
 }  // namespace
@@ -56,10 +57,13 @@ void add_fleet(CommandLine& line) {
   CLI::App* command = line.app.add_subcommand(
       "fleet",
       "which hosts of a shared history are slow tonight, in which part, against the other hosts and their own past. Exit "
-      "codes: 0 none, 3 no night, 4 some are slow");
+      "codes: 0 none, 3 no night or too few hosts to judge one, 4 some are slow");
   command->add_option("history", asked->history,
                       "folder that the nightlies of all hosts write to (their --history)");
-  command->add_option("--night", asked->night, "a date in UTC, 2026-01-31 (default: the latest night)")
+  command
+      ->add_option(
+          "--night", asked->night,
+          "a date in UTC, 2026-01-31 (default: the latest night that isn't in the future, with those that began up to 12 h before, on the day before)")
       ->check([](const std::string& text) {
         return base::is_day(text) ? std::string() : text + ": not a date; e.g. 2026-01-31";
       });

@@ -4,7 +4,7 @@ CREATE TABLE judged AS
 WITH latest_rows AS MATERIALIZED (
   SELECT night, host, machine, r."row" AS of, hash(r."row", r.scale, r.device, r.config) AS of_row, r.phases_ms AS phases,
          list_median(CASE WHEN len(r.undisturbed_s) > 0 THEN r.undisturbed_s ELSE r.totals_s END) AS total_s
-  FROM (SELECT night, host, machine, unnest(rows) AS r FROM all_nights SEMI JOIN latest USING (night, host, id))
+  FROM (SELECT latest.night, host, latest.machine, unnest(rows) AS r FROM all_nights JOIN latest USING (host, id))
   WHERE len(r.totals_s) > 0 AND 2 * coalesce(r.spoiled, 0) <= len(r.totals_s)),
 figures AS MATERIALIZED (
   SELECT night, host, machine, hash(of_row, 'total_s') AS key, total_s AS value FROM latest_rows
@@ -27,6 +27,6 @@ medians AS (SELECT night, machine, key, median(value) AS middle FROM figures WHE
 past AS (
   SELECT host, machine, key, median(value / middle) AS past_ratio, count(*) AS past_nights
   FROM figures JOIN medians USING (night, machine, key) WHERE value > 0 AND night < getvariable('tonight') GROUP BY ALL)
-SELECT host, machine, series, value, middle AS median, past_ratio, coalesce(past_nights, 0) AS past_nights
+SELECT host, machine, key, series, value, middle AS median, past_ratio, coalesce(past_nights, 0) AS past_nights
 FROM figures JOIN medians USING (night, machine, key) JOIN names USING (key) LEFT JOIN past USING (host, machine, key)
 WHERE night = getvariable('tonight') AND value > 0;

@@ -14,7 +14,8 @@ CREATE VIEW compared AS
 SELECT *, total_s / median(total_s) OVER (PARTITION BY night, machine, row_id, scale, device, config) AS ratio
 FROM rows WHERE total_s > 0;
 
-CREATE MACRO night_of(day) AS coalesce(try_cast(day AS DATE), (SELECT max(night) FROM all_nights));
+CREATE MACRO night_of(day) AS CASE WHEN day IS NULL
+  THEN (SELECT max(night) FROM all_nights WHERE night <= getvariable('today')) ELSE CAST(day AS DATE) END;
 
 -- Hosts of a night, the slowest first: the median of its rows' ratios, and the slowest row. day=2026-01-31
 CREATE MACRO slow_hosts(day := NULL) AS TABLE
@@ -28,13 +29,13 @@ WHERE (name IS NULL OR host = name) AND (of_row IS NULL OR row_id = of_row) ORDE
 
 -- Each row's median seconds with one tag (a driver's version, a branch) and with another. before=TAG, after=TAG
 CREATE MACRO before_and_after(before := NULL, after := NULL) AS TABLE
-SELECT machine, row_id, median(total_s) FILTER (tag = before) AS before_s, median(total_s) FILTER (tag = after) AS after_s,
+SELECT machine, row_id, scale, device, config, median(total_s) FILTER (tag = before) AS before_s, median(total_s) FILTER (tag = after) AS after_s,
        after_s / before_s AS ratio, count(*) FILTER (tag = before) AS nights_before, count(*) FILTER (tag = after) AS nights_after
 FROM compared GROUP BY ALL HAVING nights_before > 0 AND nights_after > 0 ORDER BY ratio DESC, row_id;
 
 -- The same for two revisions of the sources, by their first characters. before=REVISION, after=REVISION
 CREATE MACRO between_revisions(before := NULL, after := NULL) AS TABLE
-SELECT machine, row_id, median(total_s) FILTER (starts_with(revision, before)) AS before_s,
+SELECT machine, row_id, scale, device, config, median(total_s) FILTER (starts_with(revision, before)) AS before_s,
        median(total_s) FILTER (starts_with(revision, after)) AS after_s, after_s / before_s AS ratio
 FROM compared GROUP BY ALL HAVING ratio IS NOT NULL ORDER BY ratio DESC, row_id;
 

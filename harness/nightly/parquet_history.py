@@ -13,6 +13,11 @@ from history_files import Files, warn
 VIEWS = pathlib.Path(__file__).with_name("history_views.sql")
 
 
+def today():
+    """In UTC, as the days of nights are."""
+    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+
+
 def open_database():
     database = duckdb.connect()
     # Nothing of a history may load extensions or files of its own choice.
@@ -56,12 +61,12 @@ def open_nights(database, history, days=None):
     database.execute(f"CREATE VIEW all_nights AS SELECT *, coalesce(try_cast(started_at[:10] AS DATE), DATE '1970-01-01') "
                      f"AS night FROM ({source}) {once}")
     labels_of(database, history)
+    database.execute("SET VARIABLE today = CAST(? AS DATE)", [today()])
     database.execute(VIEWS.read_text())
 
 
 def do_compact(history, options):
     database = open_database()
-    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     with (pathlib.Path(history) / "compact.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -69,7 +74,7 @@ def do_compact(history, options):
             raise ValueError(f"{history}: another compaction is running; wait until it ends") from None
         except OSError:
             pass  # a file system without locks: two at once write a night twice, which readers take once
-        days, nights = history_files.compact(database, history, today, options.all)
+        days, nights = history_files.compact(database, history, today(), options.all)
     print(f"{nights} nights of {days} days put into Parquet files")
 
 
@@ -133,35 +138,41 @@ def do_query(history, options):
 def do_fleet(history, options):
     files = Files(history)
     days = sorted({*files.days, *(history_files.day_of(night) for night in files.lines())})
-    tonight = options.night or max(days, default=None)
+    if not options.night and days and days[-1] > today():
+        warn(f"{history}: night={days[-1]} lies in the future: a host's clock is wrong; `--night {days[-1]}` judges it")
+    tonight = options.night or max((day for day in days if day <= today()), default=None)
     earlier = [day for day in days if tonight and day < tonight][-options.nights:]
     database = open_database()
     open_nights(database, history, {*earlier, tonight})
-    answer, figures = fleet_of(database, tonight)
+    answer, figures = fleet_of(database, tonight, not options.night)
     answer.update(night=tonight or "", nights=len(earlier))
     print(f'{json.dumps(answer)[:-1]}, "figures": {figures}}}')
 
 
-def fleet_of(database, tonight):
+def fleet_of(database, tonight, across_midnight):
     """Hosts and series of the night, and as JSON its figures by their numbers, as fleet_night.cpp reads them."""
     database.execute("SET VARIABLE tonight = try_cast(? AS DATE)", [tonight])
-    database.execute("CREATE TABLE latest AS SELECT night, host, machine, id, canaries FROM all_nights "
+    database.execute("CREATE TABLE latest AS SELECT night, host, machine, id, started_at, canaries FROM all_nights "
                      "QUALIFY row_number() OVER (PARTITION BY host, night ORDER BY started_at DESC, id DESC) = 1")
+    if across_midnight:  # nights that began up to half a day before the last one belong to it
+        database.execute("UPDATE latest SET night = getvariable('tonight') WHERE host NOT IN (SELECT host FROM latest WHERE night = "
+                         "getvariable('tonight')) AND try_cast(started_at AS TIMESTAMP) > (SELECT max(try_cast(started_at AS "
+                         "TIMESTAMP)) FROM latest WHERE night = getvariable('tonight')) - INTERVAL 12 HOUR")
     database.execute(pathlib.Path(__file__).with_name("fleet_figures.sql").read_text())
     hosts = database.execute(
         "SELECT host, any_value(machine), map_from_entries(list((label, value)) FILTER (label IS NOT NULL)) FROM latest "
         "LEFT JOIN labels USING (host) WHERE night = getvariable('tonight') GROUP BY host ORDER BY host").fetchall()
     missing = database.execute("SELECT DISTINCT host FROM latest WHERE host NOT IN (SELECT host FROM latest WHERE night = "
                                "getvariable('tonight')) ORDER BY host").fetchall()
-    database.execute("CREATE TABLE series AS SELECT (row_number() OVER (ORDER BY machine, series)) - 1 AS number, machine, "
-                     "series, any_value(median) AS median FROM judged GROUP BY machine, series")
+    database.execute("CREATE TABLE series AS SELECT (row_number() OVER (ORDER BY machine, series, key)) - 1 AS number, machine, "
+                     "series, key, any_value(median) AS median FROM judged GROUP BY machine, series, key")
     series = database.execute("SELECT series, machine, median FROM series ORDER BY number").fetchall()
     database.execute("CREATE TABLE hosts AS SELECT host, (row_number() OVER (ORDER BY host)) - 1 AS number "
                      "FROM (SELECT DISTINCT host FROM latest WHERE night = getvariable('tonight'))")
     figures = database.execute(  # as text: they are some hundred thousand
-        "SELECT to_json({host: coalesce(list(hosts.number), []), series: coalesce(list(series.number), []), "
+        "SELECT to_json({host: coalesce(list(hosts.number), []), series: coalesce(list(of.number), []), "
         "value: coalesce(list(value), []), past_ratio: coalesce(list(coalesce(past_ratio, 0)), []), "
-        "past_nights: coalesce(list(past_nights), [])}) FROM judged JOIN hosts USING (host) JOIN series USING (machine, series)"
+        "past_nights: coalesce(list(past_nights), [])}) FROM judged JOIN hosts USING (host) JOIN series AS of USING (machine, key)"
     ).fetchone()[0]
     plain = history_files.plain
     return dict(hosts=[dict(host=plain(host), hardware=plain(machine),

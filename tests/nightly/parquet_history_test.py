@@ -173,6 +173,20 @@ class Views(History):
         (row,) = self.query("before_and_after", "before=", "after=new")
         self.assertEqual((row["before_s"], row["after_s"], row["ratio"], row["nights_before"]), (10, 15, 1.5, 4))
 
+    def test_before_and_after_compares_equal_settings_alone(self):
+        other = night("b", "2026-01-03", 30.0, tag="new")
+        other["rows"][0]["config"] = "other"
+        self.write(other)
+        rows = self.query("before_and_after", "before=", "after=new")
+        self.assertEqual([(row["after_s"], row["config"]) for row in rows], [(15, "c")])
+
+    def test_a_day_that_is_none_is_refused_and_the_future_is_not_the_latest(self):
+        for day in ("yesterday", "2026-02-30"):
+            self.run_it("query", self.folder, "slow_hosts", f"day={day}", code=2)
+            self.assertIn(day, self.errors)
+        self.write(night("a", "2999-01-01"))
+        self.assertEqual(self.query("slow_hosts")[0]["host"], "b")
+
     def test_between_revisions(self):
         self.assertEqual(self.query("between_revisions", "before=r1", "after=r2")[0]["ratio"], 1.5)
 
@@ -236,6 +250,36 @@ class Views(History):
                     if answer["series"][series]["kind"] == "metric" and figures["host"][i] == 1]
         self.assertEqual((figures["value"][place], figures["past_ratio"][place], figures["past_nights"][place]), (15, 1, 1))
         self.assertEqual({series["kind"] for series in answer["series"]}, {"metric", "phase", "canary"})
+
+    def fleet(self, *more):
+        return json.loads(self.run_it("fleet", self.folder, "--nights", "21", *more))
+
+    def test_fleet_leaves_out_nights_of_the_future(self):
+        self.write(night("a", "2999-01-01"))
+        self.assertEqual(self.fleet()["night"], "2026-01-02")
+        self.assertIn("night=2999-01-01 lies in the future", self.errors)
+        self.assertEqual(self.fleet("--night", "2999-01-01")["night"], "2999-01-01")
+
+    def test_fleet_takes_hosts_that_began_before_midnight(self):
+        late = night("d", "2026-01-01", 12.0)
+        late["started_at"] = "2026-01-01T23:30:00Z"
+        self.write(late)
+        answer = self.fleet()
+        self.assertEqual([host["host"] for host in answer["hosts"]], ["a", "b", "d"])
+        self.assertEqual(answer["missing"], ["c"], "it began a day before")
+        self.assertEqual([host["host"] for host in self.fleet("--night", "2026-01-01")["hosts"]], ["a", "b", "c", "d"])
+
+    def test_fleet_compares_rows_of_equal_settings(self):
+        for host, config, seconds in (("a", "c", 10.0), ("b", "c", 12.0), ("d", "slow", 30.0), ("e", "slow", 34.0)):
+            one = night(host, "2026-01-05", seconds)
+            one["rows"][0]["config"] = config
+            self.write(one)
+        answer = self.fleet()
+        figures, medians = answer["figures"], {}
+        for place, series in enumerate(figures["series"]):
+            if answer["series"][series]["kind"] == "metric":
+                medians[answer["hosts"][figures["host"][place]]["host"]] = answer["series"][series]["median"]
+        self.assertEqual(medians, {"a": 11, "b": 11, "d": 32, "e": 32})
 
 
 if __name__ == "__main__":
