@@ -23,7 +23,7 @@ RecordMachine describe_machine() {
   struct utsname kernel {};
   uname(&kernel);
   RecordMachine machine;
-  machine.host = kernel.nodename;
+  machine.host = base::host_name();
   machine.cpu = value_of("/proc/cpuinfo", "model name");
   const base::ProcessLimits limits = base::process_limits();
   machine.cores = limits.cores;

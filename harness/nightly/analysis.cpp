@@ -43,7 +43,12 @@ Ratio ratio_of(const Nights& nights, const Pools& pools) {
   ratio.value = ratio.low = ratio.high = std::exp(nights.tonight.values[0] - mean(nights.before.values));
   ratio.why_range = pools.why_none(terms);
   ratio.pooled = ratio.why_range.empty();
-  const Mean difference = ratio.pooled ? pools.sum_of(terms) : by_own_scatter(nights);
+  Mean difference = by_own_scatter(nights);
+  if (ratio.pooled) {  // as in pools, a row that scatters more keeps its own scatter, tonight too
+    const double own_error = difference.error;
+    difference = pools.sum_of(terms);
+    difference.error = std::max(difference.error, own_error);
+  }
   ratio.own_scatter = !ratio.pooled && difference.degrees >= 1;
   if (ratio.pooled || ratio.own_scatter) set_interval(ratio, difference);
   return ratio;
@@ -109,7 +114,7 @@ Margins margins_of(const Night& night, const std::filesystem::path& folder, std:
   Margins margins;
   for (const NightRow& row : night.rows)
     if (row.ok() && !noise.empty())
-      margins[{night.machine, row.row}] = noise.margin(row.row, row.totals_s.size());
+      margins[{night.machine, row.row}] = noise.margin(row.scale, row.row, row.totals_s.size());
   return margins;
 }
 

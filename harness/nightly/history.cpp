@@ -136,9 +136,22 @@ void write_new_file(const fs::path& file, const std::string& text) {
 
 }  // namespace
 
-size_t hosts_of_last_day(const fs::path& history) {
-  const auto days = sorted_entries(history, "night=");
-  return days.empty() ? 0 : sorted_entries(days.back(), "host=").size();
+std::set<std::string> hosts_lately(const fs::path& history) {
+  constexpr int kDays = 7;
+  std::set<std::string> hosts;
+  const auto name = [](const fs::path& entry, size_t prefix) {
+    return entry.filename().string().substr(prefix);
+  };
+  for (const fs::path& lock : sorted_entries(history, kNightsLock)) {
+    std::error_code gone;
+    if (fs::last_write_time(lock, gone) + std::chrono::days(kDays) > fs::file_time_type::clock::now())
+      hosts.insert(encoded(lock.stem().string().substr(std::string(kNightsLock).size())));
+  }
+  for (const fs::path& day : sorted_entries(history, "night="))
+    if (const std::string date = name(day, 6);
+        date >= base::day_before_now(kDays) && date <= base::day_before_now(0))
+      for (const fs::path& host : sorted_entries(day, "host=")) hosts.insert(name(host, 5));
+  return hosts;
 }
 
 History::History(fs::path folder, std::ostream& warnings, fs::path project, std::string host)

@@ -57,8 +57,11 @@ class History {
   std::set<std::pair<std::string, std::string>> known_;  // id and host
 };
 
-// How many hosts wrote a night on the last day of the history.
-size_t hosts_of_last_day(const std::filesystem::path& history);
+inline constexpr const char* kNightsLock =
+    "nightly-";  // and a host's name: which nightly holds while it runs
+// Hosts, percent-encoded, of which a night began in the last week: their locks tell of those whose nights
+// `history compact` has moved, and the days' folders of those that import their nights.
+std::set<std::string> hosts_lately(const std::filesystem::path& history);
 
 // Writes one line per night, each a Night as JSON, and returns the number of nights. Throws
 // std::runtime_error when `output` fails.

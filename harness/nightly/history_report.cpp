@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/stats/full_size.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
@@ -136,7 +137,7 @@ NightComparison compare_nights(const Night& a, const Night& b, const std::filesy
                                std::ostream& warnings) {
   const Noise noise = read_noise(noise_folder, a.machine, warnings);
   const auto full_a = full_records(a, warnings), full_b = full_records(b, warnings);
-  if (full_a && full_b) return {compare(*full_a, *full_b, noise), true};
+  if (full_a && full_b) return {compare(at_full_size(*full_a), at_full_size(*full_b), noise), true};
   return {compare(thin_records(a), thin_records(b), noise), false};
 }
 

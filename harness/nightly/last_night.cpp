@@ -63,8 +63,16 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::vector<std::string> failed_rows(const Night& night) {
   std::vector<std::string> failed;
   for (const NightRow& row : night.rows)
-    if (!row.ok()) failed.push_back(fmt::format("{} ({})", row.row, row.status));
+    if (row.failed()) failed.push_back(fmt::format("{} ({})", row.row, row.status));
   return failed;
+}
+
+std::string rows_in_words(const Night& night, const std::vector<std::string>& failed) {
+  std::string text = fmt::format("{} OK", night.rows_ok());
+  if (const size_t skipped = night.rows.size() - night.rows_ok() - failed.size(); skipped > 0)
+    text += fmt::format(", {} skipped", skipped);
+  return failed.empty() ? text
+                        : fmt::format("{}, {} failed: {}", text, failed.size(), fmt::join(failed, ", "));
 }
 
 // The last value of a series relative to the median of the nights before it.
@@ -150,9 +158,7 @@ Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& night
       {"Last night",
        fmt::format("{}, tag {}, revision {}, on {}", last.id, word_or(last.tag, "none"),
                    word_or(last.revision.substr(0, kShortRevision), "unknown"), word_or(last.host, "?"))},
-      {"Rows", failed.empty() ? fmt::format("{} OK", last.rows.size())
-                              : fmt::format("{} OK, {} failed: {}", last.rows.size() - failed.size(),
-                                            failed.size(), fmt::join(failed, ", "))},
+      {"Rows", rows_in_words(last, failed)},
       {"Canaries", canaries_in_words(trends, last)}};
 }
 
@@ -167,10 +173,10 @@ json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm
   const Night& last = nights.back();
   const std::vector<std::string> failed = failed_rows(last);
   json blocks = json::array();
-  if (failed.size() == last.rows.size())
+  if (last.rows_ok() == 0)
     blocks.push_back({{"alarm", {"NOTHING MEASURED", "the last night has no figure of any row"}}});
   add_alarms(blocks, alarms, metric);
-  if (!failed.empty() && failed.size() < last.rows.size())
+  if (!failed.empty() && last.rows_ok() > 0)
     blocks.push_back({{"alarm", {"FAILED", fmt::format("{}", fmt::join(failed, ", "))}}});
   for (const std::string& fault : last.gpu_faults) blocks.push_back({{"alarm", {"GPU", one_line(fault)}}});
   std::vector<std::string> spoiled;

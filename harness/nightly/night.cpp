@@ -11,6 +11,7 @@
 #include "harness/report/summary/ratio.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/disturbance.h"
+#include "harness/stats/full_size.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 
@@ -68,7 +69,8 @@ double NightRow::compared_s() const { return median(compared_seconds()); }
 
 size_t Night::rows_ok() const { return size_t(std::ranges::count_if(rows, &NightRow::ok)); }
 
-Night night_of(const std::string& id, const Records& records) {
+Night night_of(const std::string& id, const Records& as_they_ran) {
+  const Records records = at_full_size(as_they_ran);
   Night night;
   night.id = id;
   for (const Record& record : records) {

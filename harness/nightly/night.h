@@ -24,6 +24,7 @@ struct NightRow {
   std::optional<int64_t> spoiled = {};
 
   bool ok() const { return !totals_s.empty(); }
+  bool failed() const { return !ok() && status != "SKIPPED"; }
   // Others disturbed most of its runs so much that the night says nothing about the row.
   bool is_spoiled() const { return 2 * spoiled.value_or(0) > int64_t(totals_s.size()); }
   double median_s() const;  // as measured
@@ -83,7 +84,8 @@ struct Night {
   }
 };
 
-// From the records of one run on one machine. The caller adds tag, run and canaries.
+// From the records of one run on one machine, with rows on emulated devices at full size (stats/full_size.h).
+// The caller adds tag, run and canaries.
 Night night_of(const std::string& id, const Records& records);
 
 // Throws Violation.

@@ -30,6 +30,14 @@ std::string change_line(const std::string& word, const Alarm& alarm, const std::
                      metric.unit, alarm.after, metric.unit, 100 * (alarm.after / alarm.before - 1));
 }
 
+// Of an alarm that no canary explains.
+std::string without_canary(const Analysis& analysis, const std::string& machine) {
+  const bool measured = std::ranges::any_of(
+      analysis.trends, [&](const Trend& trend) { return trend.canary && trend.machine == machine; });
+  return measured ? "software: no canary slowed down at the same time"
+                  : "no canary was ever measured here, so that the machine may be the cause";
+}
+
 }  // namespace
 
 std::string rows_summary(const Night& night, const Records& records) {
@@ -73,8 +81,8 @@ std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& 
   std::string text;
   for (const Alarm& alarm : alarms)
     text += alarm.canary.empty()
-                ? change_line("REGRESSION", alarm, analysis.trends) +
-                      "; software: no canary slowed down at the same time\n"
+                ? fmt::format("{}; {}\n", change_line("REGRESSION", alarm, analysis.trends),
+                              without_canary(analysis, alarm.machine))
                 : fmt::format("{}; the machine: canary {} slowed down too\n",
                               change_line(alarm_word(metric), alarm, analysis.trends), alarm.canary);
   for (const Alarm& faster : improvements)
@@ -92,7 +100,8 @@ std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& 
   return text;
 }
 
-static TestCase case_of(const Trend& trend, const Analysis& analysis, const std::vector<Alarm>& alarms) {
+static TestCase case_of(const Trend& trend, const Night& night, const Analysis& analysis,
+                        const std::vector<Alarm>& alarms) {
   using Result = TestCase::Result;
   TestCase it{"nights", trend.scale + "." + trend.device, trend.row + ": as fast as in earlier nights"};
   for (const Alarm& alarm : alarms)
@@ -100,8 +109,10 @@ static TestCase case_of(const Trend& trend, const Analysis& analysis, const std:
       return {it.suite, it.group, it.name, alarm.canary.empty() ? Result::failed : Result::skipped,
               fmt::format(
                   "{} -> {} since night {}{}", trend.text(alarm.before), trend.text(alarm.after), alarm.since,
-                  alarm.canary.empty() ? "; no canary slowed down at the same time"
+                  alarm.canary.empty() ? "; " + without_canary(analysis, alarm.machine)
                                        : "; the machine: canary " + alarm.canary + " slowed down too")};
+  if (trend.nights.back() != night.id)
+    return {it.suite, it.group, it.name, Result::skipped, "this night has no figure to compare"};
   if (trend.values.size() < kFewestNights) {
     it.result = Result::skipped;
     it.message = fmt::format("{} of {} nights", trend.values.size(), kFewestNights);
@@ -114,7 +125,8 @@ static TestCase case_of(const Trend& trend, const Analysis& analysis, const std:
 void add_night(RunResult& result, const Night& night, const Analysis& analysis,
                const std::vector<Alarm>& alarms) {
   for (const Trend& trend : analysis.trends)
-    if (!trend.canary && concerns(trend, night)) result.cases.push_back(case_of(trend, analysis, alarms));
+    if (!trend.canary && concerns(trend, night))
+      result.cases.push_back(case_of(trend, night, analysis, alarms));
   for (const std::string& fault : night.gpu_faults)
     result.cases.push_back({"nights", "gpu", "GPUs without a fault", TestCase::Result::failed, fault});
   result.gauges.push_back({"run_matrix_gpu_faults",

@@ -61,7 +61,7 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
   if (error)
     throw PreparationError(fmt::format("{}: can't be created: {}; choose a writable folder with --history",
                                        history.string(), error.message()));
-  const fs::path file = history / fmt::format("nightly-{}.lock", host);
+  const fs::path file = history / fmt::format("{}{}.lock", kNightsLock, host);
   base::FileLock lock = base::FileLock::try_exclusive(file);
   if (lock.another_holds())
     throw PreparationError(fmt::format("another nightly is running on {}: {}; wait until it ends ({})", host,
@@ -153,7 +153,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   const fs::path folder = history_folder(installation, nightly.history);
   const std::string host = base::host_name();
   const base::FileLock lock = lock_nights(folder, host);
-  const bool fleet = hosts_of_last_day(folder) > kMostHostsOfATrend;
+  const bool fleet = hosts_lately(folder).size() > kMostHostsOfATrend;
   History history(folder, std::cerr, installation.project, fleet ? host : "");
   if (fleet)
     console << fmt::format(

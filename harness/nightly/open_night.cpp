@@ -20,6 +20,13 @@ namespace fs = std::filesystem;
 
 fs::path file_of(const fs::path& history, const std::string& id) { return history / "open" / (id + ".json"); }
 
+// By its name, which is a night's id: base::time_and_host(), and a number where that was in use.
+bool is_of(const std::string& host, const fs::path& file) {
+  const std::string id = file.stem(), name = id.substr(std::min(id.find('-'), id.size() - 1) + 1);
+  return name == host || (name.starts_with(host + "-") &&
+                          name.find_first_not_of("0123456789", host.size() + 1) == std::string::npos);
+}
+
 // The last complete line: an incomplete one follows if the program ended while writing it.
 std::optional<OpenNight> read_open_night(const fs::path& file) {
   std::optional<OpenNight> night;
@@ -37,6 +44,9 @@ std::optional<Night> night_left_by(const OpenNight& open, std::ostream& console)
   try {
     records = read_records(open.run, warnings);
   } catch (const std::runtime_error&) {
+    const fs::path run = open.run;
+    std::error_code error;
+    if (fs::exists(run, error) || error || !fs::is_directory(run.parent_path(), error)) throw;
     fmt::print(console, "night {} was cut short, and its folder {} no longer exists\n", open.id, open.run);
     return std::nullopt;
   }
@@ -77,8 +87,10 @@ void adopt_open_nights(History& history, const std::string& host, std::ostream& 
   for (const fs::path& file : base::entries_of(history.folder() / "open"))
     try {  // by time, as their names are
       const auto open = read_open_night(file);
-      // A file without a readable line comes from a night that ended before its first row.
       if (open && open->host != host) continue;
+      // A file without a readable line comes from a night that ended before its first row, or another host is
+      // just writing it.
+      if (!open && !is_of(host, file)) continue;
       if (open && !history.holds(open->id))
         if (const auto night = night_left_by(*open, console)) history.append(*night);
       fs::remove(file, none);

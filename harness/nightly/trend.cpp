@@ -112,11 +112,11 @@ std::string Trend::key() const {
 
 bool concerns(const Trend& trend, const Night& last) {
   if (trend.nights.back() == last.id) return true;
-  return trend.machine == last.machine && !trend.canary &&
-         std::ranges::any_of(last.rows, [&](const NightRow& row) {
-           return row.row == trend.row && row.scale == trend.scale && row.device == trend.device &&
-                  row.config == trend.config;
-         });
+  return trend.machine == last.machine &&
+         (trend.canary || std::ranges::any_of(last.rows, [&](const NightRow& row) {
+            return row.row == trend.row && row.scale == trend.scale && row.device == trend.device &&
+                   row.config == trend.config;
+          }));
 }
 
 std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins, const Metric& metric) {

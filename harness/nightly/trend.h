@@ -96,7 +96,7 @@ std::optional<double> value_of(const NightRow& row, const Metric& metric);
 // none, so that the row itself changed.
 std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change);
 
-// Whether the last night has a value in the series, or ran its row without success.
+// Whether the last night has a value in the series, ran its row without success, or its machine the canary.
 bool concerns(const Trend& trend, const Night& last);
 
 // Rows of the last night that became worse or better. Needs `changes` from find_change_points().

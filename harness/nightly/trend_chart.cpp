@@ -57,7 +57,7 @@ void add_failures(const Trend& trend, const NightAxis& axis, json& values) {
   for (const Night* night : axis.nights())
     for (const NightRow& it : night->rows)
       if (!trend.canary && it.row == trend.row && it.scale == trend.scale && it.device == trend.device &&
-          !it.ok())
+          it.failed())
         values.push_back({{"at", axis.of(night->id)}, {"status", it.status}});
 }
 

@@ -1,9 +1,10 @@
-// unit: nights on a machine whose processor others use: compared without their share, both figures shown.
+// unit: the figures of a night: without the share of the processor that others took, and of emulated devices.
 #include <gtest/gtest.h>
 
 #include "harness/nightly/night.h"
 #include "harness/nightly/night_summary.h"
 #include "harness/nightly/trend.h"
+#include "tests/support/emulated_records.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::disturbed_night_test {
@@ -48,6 +49,13 @@ TEST(DisturbedNight, IsAsMeasuredWhereItIsQuietOrTheRowWaits) {
             std::string::npos);
   const Night a_little = night_of("n", night_with(8, 0.05, {{"id", "tmpfs"}, {"read_rate", 1e6}}));
   EXPECT_NEAR(value_of(a_little.rows[0], seconds()).value(), 8 / 0.95, 1e-5);
+}
+
+TEST(EmulatedNight, HasTheSecondsOfTheDevices) {
+  const Night night = night_of("n", {typed(emulated_records::emulated("7", 80))});
+  ASSERT_EQ(night.rows.size(), 1u);
+  const double batches = double(*typed(emulated_records::emulated("7", 80)).timed_batches);
+  EXPECT_NEAR(night.rows[0].median_s(), 80 * batches / kArticleBatches, 0.01);
 }
 
 }  // namespace harness::disturbed_night_test

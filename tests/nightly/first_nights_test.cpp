@@ -60,6 +60,19 @@ TEST(FirstNights, EqualNightsAreSlowerOnceInTwentyAtMost) {
   EXPECT_LE(alarms, 400 * kLevel * 0.7) << "of the two directions only one is an alarm";
 }
 
+TEST(FirstNights, ARowThatScattersMoreIsNoMoreOftenSlower) {
+  int alarms = 0;
+  constexpr int kSeeds = 600;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    std::vector<Night> nights = nights_of(5, 1, seed);
+    for (Night& night : nights)
+      night.rows[0].totals_s[0] = 10 * std::pow(night.rows[0].totals_s[0] / 10, 2.5);
+    for (const FirstNights& row : judged(nights))
+      alarms += row.trend->row == "0" && row.judgement.verdict == Verdict::holds;
+  }
+  EXPECT_LE(alarms, kSeeds * kLevel * 0.7);
+}
+
 TEST(FirstNights, OfAMetricThatShouldBeHighMoreIsNoHarm) {
   std::vector<Night> nights = nights_of(5, 1);
   for (size_t i = 0; i < nights.size(); ++i)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 
@@ -153,10 +154,25 @@ TEST_F(HistoryTest, OneHostsNightsCanBeReadAlone) {
   Night other = night("n2", "2026-01-01T03:00:00Z");
   other.host = "ab";
   open().append(other);
-  EXPECT_EQ(hosts_of_last_day(folder_), 2u);
   const History history(folder_, warnings_, {}, "a");
   ASSERT_EQ(history.nights().size(), 1u);
   EXPECT_EQ(history.nights()[0].id, "n1");
+}
+
+TEST_F(HistoryTest, HostsAreThoseOfTheLastWeekAlsoWhereTheirNightsWereMoved) {
+  open().append(night("n1", "2026-01-01T03:00:00Z"));
+  EXPECT_TRUE(hosts_lately(folder_).empty()) << "long ago";
+  Night other = night("n2", base::day_before_now(3) + "T03:00:00Z");
+  other.host = "b c";
+  open().append(other);
+  other = night("n3", "2999-01-01T03:00:00Z");
+  other.host = "whose clock is wrong";
+  open().append(other);
+  for (const char* host : {"b c", "d", "gone"})
+    std::ofstream(folder_ / (std::string(kNightsLock) + host + ".lock")) << "";
+  fs::last_write_time(folder_ / "nightly-gone.lock",
+                      fs::file_time_type::clock::now() - std::chrono::days(30));
+  EXPECT_EQ(hosts_lately(folder_), (std::set<std::string>{"b%20c", "d"}));
 }
 
 TEST_F(HistoryTest, CompactedNightsThatCannotBeReadAreNamed) {

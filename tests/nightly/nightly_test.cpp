@@ -5,8 +5,10 @@
 #include <cmath>
 #include <thread>
 
+#include "harness/base/machine.h"
 #include "harness/base/time_stamp.h"
 #include "harness/nightly/machine_health.h"
+#include "harness/nightly/open_night.h"
 #include "harness/nightly/trend.h"
 #include "tests/support/nightly_run.h"
 #include "tests/support/temporary_folder.h"
@@ -173,6 +175,28 @@ TEST_F(NightlyTest, AnInterruptedNightKeepsWhatHasEnded) {
   EXPECT_EQ(exit_code_of(pid), 130);
   ASSERT_EQ(nights().size(), 1u);
   EXPECT_FALSE(nights()[0].complete);
+}
+
+TEST_F(NightlyTest, AContainersNightHasTheNameThatItWasGiven) {
+  ASSERT_EQ(run(nightly(), {{"RUN_MATRIX_HOST", "node-7"}}), 0);
+  EXPECT_EQ(nights().at(0).host, "node-7");
+}
+
+TEST_F(NightlyTest, NotesOfNightsThatCannotBeReadNowStay) {
+  OpenNight away{"20260101T030000-away", "", base::host_name(), directory / "not mounted" / "runs" / "x", {}};
+  write_open_night(history_folder(), away);
+  const fs::path open = history_folder() / "open";
+  const std::string own = "20260101T030000-" + base::host_name();
+  for (const std::string& id : {own, own + "-2", std::string("20260101T030000-another-host")})
+    std::ofstream(open / (id + ".json")) << "";
+  EXPECT_EQ(run(nightly()), 0);
+  EXPECT_TRUE(says("the next night tries again")) << output();
+  EXPECT_TRUE(fs::exists(open / "20260101T030000-away.json"));
+  EXPECT_TRUE(fs::exists(open / "20260101T030000-another-host.json")) << "it may be writing its note";
+  EXPECT_FALSE(fs::exists(open / (own + ".json")) || fs::exists(open / (own + "-2.json")));
+  fs::create_directories(fs::path(away.run).parent_path());
+  EXPECT_EQ(run(nightly()), 0);
+  EXPECT_FALSE(fs::exists(open / "20260101T030000-away.json")) << "its folder is gone";
 }
 
 TEST_F(NightlyTest, ANightThatCouldNotBeWrittenIsAddedByTheNext) {

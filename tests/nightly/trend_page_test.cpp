@@ -104,6 +104,15 @@ TEST_F(TrendPage, OnlyFailedRowsAreLoud) {
   EXPECT_EQ(first_screen(nights).at(0).at("alarm").at(0), "NOTHING MEASURED");
 }
 
+TEST_F(TrendPage, RowsThatWereSkippedHaveNotFailed) {
+  auto nights = made_up_nights({.nights = 2});
+  for (harness::Night& night : nights) night.rows[0].totals_s.clear(), night.rows[0].status = "SKIPPED";
+  const std::string blocks = first_screen(nights).dump();
+  EXPECT_EQ(blocks.find("FAILED"), std::string::npos) << blocks;
+  EXPECT_NE(blocks.find("No alarm, no failed row."), std::string::npos) << blocks;
+  EXPECT_NE(blocks.find("26 OK, 1 skipped"), std::string::npos) << blocks;
+}
+
 TEST_F(TrendPage, HostileTextEndsNoElement) {
   auto nights = made_up_nights({.nights = 3});
   const std::string hostile = "</script><img src=x onerror='count(1)'><!-- <script> {{library}} ]]> \xff";

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "harness/nightly/analysis.h"
+#include "harness/nightly/night_summary.h"
 
 namespace harness::trend_test {
 
@@ -108,6 +109,40 @@ TEST_F(TrendTest, AMachineThatSlowedDownIsNamedAsTheCause) {
   const auto earlier = nights_of({.slower_from = 30, .canary_slower_from = 15});
   EXPECT_EQ(lasting_changes(analysed(earlier), earlier.back(), Direction::worse)[0].canary, "")
       << "another night, another cause";
+}
+
+TEST_F(TrendTest, CanariesThatFailedTonightStillNameTheMachine) {
+  auto nights = nights_of({.slower_from = 30, .canary_slower_from = 30});
+  nights.back().canaries.clear();
+  std::ostringstream warnings;
+  const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
+  ASSERT_EQ(analysis.alarms.size(), 1u);
+  EXPECT_EQ(analysis.alarms[0].canary, "gemm_ms");
+}
+
+TEST_F(TrendTest, WithoutAnyCanaryTheSoftwareIsNotNamed) {
+  auto nights = nights_of({.slower_from = 30});
+  for (Night& night : nights) night.canaries.clear();
+  std::ostringstream warnings;
+  const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
+  const std::string text = changes_summary(analysis, analysis.alarms, {});
+  EXPECT_NE(text.find("no canary was ever measured here"), std::string::npos) << text;
+  EXPECT_EQ(text.find("software"), std::string::npos) << text;
+}
+
+TEST_F(TrendTest, ARowWithoutAFigureTonightIsNotAsFastAsBefore) {
+  auto nights = nights_of({});
+  RunResult result;
+  std::ostringstream warnings;
+  const auto add = [&] {
+    result.cases.clear();
+    add_night(result, nights.back(), analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings), {});
+    return result.cases.at(0).result;
+  };
+  EXPECT_EQ(add(), TestCase::Result::passed);
+  nights.back().rows[0].spoiled = 1;
+  EXPECT_EQ(add(), TestCase::Result::skipped);
+  EXPECT_EQ(result.cases[0].message, "this night has no figure to compare");
 }
 
 TEST_F(TrendTest, ARowThatFailedLastNightKeepsItsMarksAndDoesNotAlarm) {
