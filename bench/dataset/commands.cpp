@@ -2,6 +2,7 @@
 #include "bench/dataset/commands.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 
@@ -21,6 +22,22 @@ static void say_notes(const Dataset& dataset) {
   for (const std::string& note : dataset.notes) base::say("make_dataset: note: {}\n", note);
 }
 
+// Those of copies are of their packers, which may be writing them now.
+static void remove_drafts_of_lists(const fs::path& folder) {
+  std::error_code gone;
+  for (const fs::path& entry : base::entries_of(folder))
+    if (is_list(entry.filename()) && entry.extension() == ".partial") fs::remove(entry, gone);
+}
+
+// The file that lists these images; another one where the same images are listed elsewhere, because a run may
+// be reading them from there.
+static fs::path list_of(const Dataset& dataset, const fs::path& folder, const std::string& name) {
+  const fs::path usual = folder / (name + ".tsv");
+  const std::string root = root_of_index(usual), own = dataset.root;
+  if (root.empty() || root == own) return usual;
+  return folder / fmt::format("{}-{:016x}.tsv", name, XXH3_64bits(own.data(), own.size()));
+}
+
 void run_standin(const StandinOptions& options) {
   const auto result = make_standin(options);
   if (result.written == 0)
@@ -33,11 +50,11 @@ void run_standin(const StandinOptions& options) {
 void run_index(const fs::path& data, const fs::path& store, bool validation, const ScanOptions& options) {
   const auto dataset = scan_dataset(data, options);
   say_notes(dataset);
-  const fs::path folder = store / dataset.fingerprint, file = folder / "index.tsv";
+  const fs::path folder = store / dataset.fingerprint, file = list_of(dataset, folder, "index");
   base::make_folder(folder);
   const base::FileLock lock = base::FileLock::of_folder(folder);  // another run may index the same images
   if (!lock.holds()) base::stop_if_interrupted();
-  if (lock.holds()) base::remove_drafts(folder, /*below=*/false);  // copies may be packed below just now
+  if (lock.holds()) remove_drafts_of_lists(folder);
   write_index(dataset, file);
   harness::IndexAnswer answer{file.string(), ""};
   harness::RecordData facts;
@@ -52,7 +69,7 @@ void run_index(const fs::path& data, const fs::path& store, bool validation, con
   if (validation && has_validation(dataset)) {
     const auto images = scan_validation(dataset, options);
     say_notes(images);
-    const auto list = folder / fmt::format("validation-{}.tsv", images.fingerprint);
+    const fs::path list = list_of(images, folder, "validation-" + images.fingerprint);
     write_index(images, list);
     answer.validation = list.string();
     facts.validation_images = images.images.size();

@@ -1,4 +1,5 @@
-// Identifies a data set by a hash of all paths and sizes and a sample of contents: fast enough for every run.
+// Identifies a data set by a hash of all paths, sizes and labels and a sample of contents: fast enough for
+// every run.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,9 +20,14 @@ std::string fingerprint_of(const Dataset& dataset) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
                                                                               XXH3_freeState);
   XXH3_64bits_reset(state.get());
+  int64_t last = -1;
   for (const auto& image : dataset.images) {
     XXH3_64bits_update(state.get(), image.path.c_str(), image.path.size() + 1);
     XXH3_64bits_update(state.get(), &image.bytes, sizeof image.bytes);
+    // Packed copies keep labels. Those that count class folders from 0 follow from the paths.
+    if (image.offset >= 0 || (image.label != last && image.label != last + 1))
+      XXH3_64bits_update(state.get(), &image.label, sizeof image.label);
+    last = image.label;
   }
   const auto count = static_cast<int64_t>(dataset.images.size());
   const int64_t sampled = std::min<int64_t>(count, 64);

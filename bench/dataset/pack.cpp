@@ -101,8 +101,9 @@ void for_each_file(const Dataset& dataset, const std::string& what,
     const auto file = dataset.root / image.file();
     const base::RegularFile opened = base::RegularFile::open(file.c_str());
     if (!opened.is_open())
-      throw std::runtime_error(
-          fmt::format("cannot open {}: {}; run `make_dataset index` again", file.string(), opened.why));
+      throw std::runtime_error(fmt::format(
+          "cannot open {}: {}; {}", file.string(), opened.why,
+          opened.error == EACCES ? "make it readable, or move it away" : "run `make_dataset index` again"));
     if (image.offset < 0 ? opened.bytes != image.bytes
                          : ::lseek(opened.descriptor.number(), image.offset, SEEK_SET) != image.offset)
       throw std::runtime_error(

@@ -55,26 +55,18 @@ mode_t kind_of(int folder, const std::string& name, int64_t* bytes = nullptr) {
   return facts.st_mode & S_IFMT;
 }
 
-// The data set's root folder from the first line of its index; empty if there is none.
-std::string data_of(const fs::path& folder) try {
-  std::ifstream stream = base::open_regular(folder / "index.tsv");
-  std::string line;
-  std::getline(stream, line);
-  return harness::index_header(line).root;
-} catch (const std::runtime_error&) {
-  return "";
-}
-
 bool is_small_file(const std::string& name) {
-  return name == "index.tsv" || (name.starts_with("validation-") && name.ends_with(".tsv")) ||
-         name.ends_with(kPackLock) || name.ends_with(kPackRecord) ||
-         ((name.starts_with("index.tsv.") || name.starts_with("validation-")) && name.ends_with(kPartial));
+  return (is_list(name) && (name.ends_with(".tsv") || name.ends_with(kPartial))) ||
+         name.ends_with(kPackLock) || name.ends_with(kPackRecord);
 }
 
 class Pruning {
  public:
   Pruning(const PruneRequest& request, fs::path folder, std::vector<PrunedFolder>& done)
-      : request_(request), folder_(std::move(folder)), data_(data_of(folder_)), done_(done) {}
+      : request_(request),
+        folder_(std::move(folder)),
+        data_(root_of_index(folder_ / "index.tsv")),
+        done_(done) {}
 
   void run() {
     const std::string fingerprint = folder_.filename().string();

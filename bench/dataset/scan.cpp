@@ -165,7 +165,9 @@ void add_images(Dataset& dataset, const Containers& found, const std::vector<std
       base::stop_if_interrupted();
       for (char& letter : name)  // one line of the index, and one component of a path
         if (letter == '/' || static_cast<unsigned char>(letter) < ' ') letter = '_';
-      name = fmt::format("{}/{:06}{}{}", file, number++, name.empty() ? "" : "_", name);
+      constexpr size_t kLongestName = 200;  // with its number, of the 255 bytes that a file's name may have
+      name = fmt::format("{}/{:06}{}{}", file, number++, name.empty() ? "" : "_",
+                         name.size() > kLongestName ? name.substr(name.size() - kLongestName) : name);
       const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
       if (checked && !text.starts_with("\xFF\xD8") && !text.starts_with("\x89PNG")) {
         if (checked == Unreadable::refused)
@@ -176,7 +178,9 @@ void add_images(Dataset& dataset, const Containers& found, const std::vector<std
         ++dataset.left_out["unknown"];
         return;
       }
-      if (image.data() < all.data() || image.data() + image.size() > all.data() + all.size())
+      if (image.empty())
+        image = all.first(0);
+      else if (image.data() < all.data() || image.data() + image.size() > all.data() + all.size())
         throw std::runtime_error("its images are compressed or encoded, so they can't be read in place; " +
                                  fmt::format(fmt::runtime(found.kind->next_step), found.root.string()));
       dataset.images.push_back(

@@ -56,6 +56,15 @@ void write_index(const Dataset& dataset, const fs::path& file) {
   base::write_whole_file(file, text);
 }
 
+std::string root_of_index(const fs::path& file) try {
+  std::ifstream stream = base::open_regular(file);
+  std::string line;
+  std::getline(stream, line);
+  return harness::index_header(line).root;
+} catch (const std::runtime_error&) {
+  return "";
+}
+
 Dataset read_index(const fs::path& file) {
   std::ifstream stream = base::open_regular(file);
   int64_t number = 1;

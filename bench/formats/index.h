@@ -25,9 +25,9 @@ struct Dataset {
   std::filesystem::path root;        // folder that holds train/<wnid>/<wnid>_<n>.JPEG
   std::vector<ImageEntry> images;    // by class folder, then file name: the key order of every packed storage
   std::vector<std::string> classes;  // class folders in sorted order
-  std::string fingerprint;           // 16 hex digits over paths, sizes and the content of a sample of files
-  std::string kind = "folder";       // or "stand-in", or the storage that reads it in place
-  int64_t seed = 0;                  // of a stand-in, otherwise 0
+  std::string fingerprint;  // 16 hex digits over paths, sizes, labels and the content of a sample of files
+  std::string kind = "folder";  // or "stand-in", or the storage that reads it in place
+  int64_t seed = 0;             // of a stand-in, otherwise 0
   // Number of files with an image extension that are not regular files, are macOS metadata (._*) or have a
   // line break in the path.
   int64_t skipped = 0;
@@ -44,6 +44,12 @@ struct Dataset {
 // An index file: first line a JSON header, then one `label<TAB>bytes<TAB>path` line per image; of images
 // within larger files `label<TAB>bytes@offset/file_length<TAB>path`.
 void write_index(const Dataset& dataset, const std::filesystem::path& file);
+// The folder of the images that a file lists; empty if it is no index.
+std::string root_of_index(const std::filesystem::path& file);
+// Whether a file in a data set's folder is one, or its draft, by its name.
+inline bool is_list(const std::string& name) {
+  return name.starts_with("index.") || name.starts_with("index-") || name.starts_with("validation-");
+}
 // Throws std::runtime_error with file:line and the next step if it is missing or not an index.
 Dataset read_index(const std::filesystem::path& file);
 

@@ -65,6 +65,8 @@ Storage& Source::storage() {
     in_use_ = std::make_unique<harness::CopiesInUse>(options_.store / dataset.fingerprint);
   }
   if (packed_) settings.location = packed(name_, dataset, options_);
+  if (transient_ && !settings.location.empty() && !copy_)
+    copy_ = std::make_unique<harness::TransientCopy>(settings.location);
   storage_ = std::make_unique<Subset>(StorageRegistry::instance().find(name_)(settings), records_);
   return *storage_;
 }

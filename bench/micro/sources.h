@@ -17,6 +17,7 @@ class Source {
       : options_(options),
         name_(value.name),
         packed_(value.traits.packed.value_or(false)),
+        transient_(value.traits.transient.value_or(false)),
         in_page_cache_(value.traits.page_cache.value_or(true)) {}
   // Records 0 to size() - 1 are an evenly spaced sample of the data set. Throws as the storage or its packer.
   Storage& storage();
@@ -32,9 +33,10 @@ class Source {
  private:
   MicroOptions options_;
   std::string name_;
-  bool packed_, in_page_cache_;
+  bool packed_, transient_, in_page_cache_;
   std::vector<int64_t> records_;
   std::unique_ptr<harness::CopiesInUse> in_use_;
+  std::unique_ptr<harness::TransientCopy> copy_;  // in memory, removed in the end
   std::unique_ptr<Storage> storage_;
   int64_t classes_ = 1;
 };

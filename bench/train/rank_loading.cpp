@@ -16,6 +16,14 @@ static int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
   return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
 }
 
+// Of the cores that the node's loader threads are pinned to.
+static int first_loader_core(const harness::Row& row, const RankInfo& rank) {
+  const int64_t share = row.loader_threads / rank.local_world_size;
+  return int(share == 0 ? rank.local_rank
+                        : rank.local_rank * share +
+                              std::min<int64_t>(rank.local_rank, row.loader_threads % rank.local_world_size));
+}
+
 namespace {
 
 // For rows that only read: of an image it reads the header, and it writes no pixels.
@@ -45,7 +53,7 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
   options_.ring_depth = int(row_.ring_depth);
   options_.format = batch_format(row_.batch_format);
   options_.pin_threads = row_.pin_loader_threads;
-  options_.first_core = int(rank_.local_rank) * threads;
+  options_.first_core = first_loader_core(row_, rank_);
   options_.sampler = order;
   options_.classes = row_.classes;
   options_.images_per_s = harness::loader_images_per_s(row_) / rank_.local_world_size;
@@ -55,7 +63,13 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
       (row_.pin_thread ? options_.copy_to : options_.allocate) = std::move(pinned);
     if (row_.decoder != "cpu") options_.decoding = accelerator->decoding(row_.decoder);
   }
-  if (row_.part == "reading") options_.decoding.make_decoder = [] { return std::make_unique<NoDecoding>(); };
+  if (row_.part ==
+      "reading") {  // alone: no other decoder, no emulated cores' time, no copy of what isn't made
+    options_.decoding = {};
+    options_.decoding.make_decoder = [] { return std::make_unique<NoDecoding>(); };
+    options_.images_per_s = 0;
+    options_.copy_to = {};
+  }
   if (harness::has_external_loader(row_)) {
     for (const ImageEntry& image : dataset_.images)
       if (image.offset >= 0)

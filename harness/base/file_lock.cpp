@@ -60,6 +60,7 @@ FileLock::FileLock(fs::path file, int open_flags, int operation) : file_(std::mo
 
 FileLock::FileLock(const fs::path& file, Kind kind)
     : FileLock(file, kLockFile, kind == Kind::shared ? LOCK_SH : LOCK_EX) {
+  if (error_ == EINTR) stop_if_interrupted();
   if (!holds()) throw_write_error(file_, error_);
 }
 

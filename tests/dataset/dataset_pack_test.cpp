@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <future>
@@ -95,6 +96,43 @@ TEST_F(Packing, RecordWithinACopyOfAnEarlierVersionIsMovedBesideIt) {
   EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb/pack.json")) << "polars would read it";
 }
 
+TEST_F(Packing, OtherLabelsAreAnotherDataSet) {
+  std::filesystem::create_directories(folder.path / "set/train/a-class-before-all");
+  const Dataset shifted = scan_dataset(folder.path / "set", {.unreadable = Unreadable::left_out});
+  ASSERT_EQ(shifted.images.size(), request.dataset.images.size());
+  EXPECT_EQ(shifted.images[0].label, request.dataset.images[0].label + 1);
+  EXPECT_NE(shifted.fingerprint, request.dataset.fingerprint) << "the copies keep labels";
+}
+
+TEST_F(Packing, TarsHoldEmptyFiles) {
+  const std::vector<std::string> kinds = pack_destinations();
+  if (!std::ranges::count(kinds, "webdataset")) GTEST_SKIP() << "built without libarchive";
+  std::ofstream(request.dataset.root / request.dataset.images[1].path).close();
+  request.dataset.images[1].bytes = 0;
+  const auto made = PackRegistry::instance().find("webdataset")(request);
+  const Dataset copy = read_index(made.location / ".index.tsv");
+  ASSERT_EQ(copy.images.size(), request.dataset.images.size());
+  for (size_t i = 0; i < copy.images.size(); ++i) {
+    EXPECT_EQ(copy.images[i].bytes, request.dataset.images[i].bytes);
+    EXPECT_EQ(copy.images[i].label, request.dataset.images[i].label);
+  }
+}
+
+TEST_F(Packing, EqualImagesElsewhereHaveAListOfTheirOwn) {
+  std::filesystem::copy(folder.path / "set", folder.path / "again", std::filesystem::copy_options::recursive);
+  testing::internal::CaptureStdout();
+  for (const char* set : {"set", "again", "set"}) run_index(folder.path / set, request.folder, false, {});
+  std::istringstream lines(testing::internal::GetCapturedStdout());
+  std::vector<std::filesystem::path> lists;
+  for (std::string line; std::getline(lines, line);)
+    lists.emplace_back(nlohmann::json::parse(line).at("index").get<std::string>());
+  ASSERT_EQ(lists.size(), 3u);
+  EXPECT_EQ(lists[0], lists[2]);
+  EXPECT_NE(lists[0], lists[1]) << "a run may be reading it";
+  EXPECT_EQ(read_index(lists[0]).root, folder.path / "set");
+  EXPECT_EQ(read_index(lists[1]).root, folder.path / "again");
+}
+
 TEST_F(Packing, HalfPackedLmdbIsDoneAgain) {
   folder.write("store/lmdb.partial/data.mdb", "half");
   folder.write("store/lmdb/data.mdb", "no finished record beside it");
@@ -108,6 +146,7 @@ TEST_F(Packing, IndexingTakesAwayWhatKilledProgramsLeftOfTheIndexAlone) {
   const std::vector<std::filesystem::path> drafts = {store / "index.tsv.10-0.partial",
                                                      store / "validation-1.tsv.10-1.partial"},
                                            others = {store / "raw.partial/pixels.10-0.partial",
+                                                     store / "lmdb.pack.json.10-0.partial",
                                                      store / "notes.partial"};
   for (const auto& files : {drafts, others})
     for (const auto& file : files) std::ofstream(file) << "half";

@@ -17,10 +17,11 @@ constexpr int64_t kFewestRecords = 50;
 
 CacheProof::CacheProof(const std::string& requested, const Storage& storage,
                        const std::vector<int64_t>& records, std::filesystem::path server_counter,
-                       const ReadCounts* counts)
+                       const ReadCounts* counts, bool reads_here)
     : requested_(requested),
       used_(storage.used()),
       server_counter_(std::move(server_counter)),
+      reads_here_(reads_here),
       counts_(counts) {
   const FileList files = storage.cached_files(records);
   cached_ = !files.empty();
@@ -34,6 +35,7 @@ CacheProof::CacheProof(const std::string& requested, const Storage& storage,
   // cache is rclone's own, which is empty when the row starts.
   if (!server_counter_.empty()) return;
   resident_ = resident_share(files);
+  if (!reads_here_ && requested_ == "warm") read_elsewhere_ = files;
   remote_file_system_ = remote_file_system(files.front());
   if (requested_ != "cold") return;
   read_ahead_kb_ = read_ahead_kb(files.front());
@@ -43,7 +45,7 @@ CacheProof::CacheProof(const std::string& requested, const Storage& storage,
 
 // Bytes read so far from the storage's source: a block device or an object store.
 std::optional<int64_t> CacheProof::bytes_read() const {
-  if (server_counter_.empty()) return device_bytes_read();
+  if (server_counter_.empty()) return reads_here_ ? device_bytes_read() : std::nullopt;
   std::ifstream lines(server_counter_);
   int64_t bytes = 0;
   for (std::string key; lines >> key >> bytes;)
@@ -127,6 +129,9 @@ harness::RecordCache CacheProof::slice_ended(int64_t encoded_bytes) {
                         : "no page cache between this storage and the loader";
     return proof;
   }
+  if (!read_elsewhere_.empty())
+    if (const auto after = resident_share(read_elsewhere_); after && resident_)
+      resident_ = std::min(*resident_, *after);
   const bool uncounted = from_device == 0 && !remote_file_system_.empty();
   if (uncounted) from_device.reset();
   prove_whole_slice(proof, from_device);

@@ -18,9 +18,11 @@ class CacheProof {
   // requested: cold (drops the pages), warm (reads them in) or as_is. The constructor does so and measures
   // residency. server_counter: /proc/<pid>/io of the object store that the storage reads from; then the bytes
   // that it sends are counted instead of bytes read from a device. Empty for other storages. counts: of a
-  // storage from kept_cold(), else null.
+  // storage from kept_cold(), else null. reads_here: false where another program reads the files, whose bytes
+  // nobody counts; then residency is measured again after a warm slice.
   CacheProof(const std::string& requested, const Storage& storage, const std::vector<int64_t>& records,
-             std::filesystem::path server_counter = {}, const ReadCounts* counts = nullptr);
+             std::filesystem::path server_counter = {}, const ReadCounts* counts = nullptr,
+             bool reads_here = true);
   void slice_begins();  // call right before the first read
   // Call as the timed window begins and as each third of it ends. encoded_bytes as for slice_ended().
   void third_begins_or_ends(int64_t encoded_bytes);
@@ -42,7 +44,8 @@ class CacheProof {
   std::string requested_, used_, metadata_, violation_, remote_file_system_;
   std::filesystem::path server_counter_;
   std::shared_ptr<const void> locked_;  // the pages of a warm row
-  bool cached_;
+  bool cached_, reads_here_;
+  FileList read_elsewhere_;
   std::optional<double> resident_;
   std::optional<int64_t> read_before_, read_ahead_kb_;
   const ReadCounts* counts_;

@@ -27,9 +27,10 @@ namespace {
 
 constexpr size_t kMostFilesAsked = 2000;  // of more files, evenly spaced ones are sampled
 
+// None where it is missing or may not be read: the loader counts it as a bad image.
 base::Descriptor open_file(const std::filesystem::path& file) {
   base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (descriptor.number() < 0)
+  if (descriptor.number() < 0 && errno != EACCES && errno != ENOENT)
     throw std::runtime_error(fmt::format("can't open {}: {}", file.string(), std::strerror(errno)));
   return descriptor;
 }
@@ -91,14 +92,16 @@ bool mincore_is_real() {
 
 void drop_from_page_cache(const FileList& files) {
   // Dirty pages can't be dropped. Fails on read-only mounts, which have none.
-  for (const auto& file : files) ::fdatasync(open_file(file).number());
+  for (const auto& file : files)
+    if (const base::Descriptor opened = open_file(file); opened.number() >= 0) ::fdatasync(opened.number());
   drop_clean_pages(files);
 }
 
 void drop_clean_pages(const FileList& files) {
   for (const auto& file : files) {
-    const int code = ::posix_fadvise(open_file(file).number(), 0, 0, POSIX_FADV_DONTNEED);
-    if (code != 0)
+    const base::Descriptor opened = open_file(file);
+    if (opened.number() < 0) continue;
+    if (const int code = ::posix_fadvise(opened.number(), 0, 0, POSIX_FADV_DONTNEED); code != 0)
       throw std::runtime_error(
           fmt::format("can't drop {} from the page cache: {}", file.string(), std::strerror(code)));
   }
@@ -127,6 +130,7 @@ void read_into_page_cache(const FileList& files) {
   const auto buffer = std::make_unique_for_overwrite<uint8_t[]>(kChunk);
   for (const auto& file : files) {
     const base::Descriptor descriptor = open_file(file);
+    if (descriptor.number() < 0) continue;
     ::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
     ssize_t count;
     while ((count = ::read(descriptor.number(), buffer.get(), kChunk)) != 0)
@@ -142,6 +146,7 @@ std::shared_ptr<const void> lock_in_memory(const FileList& files) {
   auto mapped = std::make_shared<std::vector<std::unique_ptr<MappedFile>>>();
   int64_t left = base::process_limits().free_memory_bytes / 2;
   for (const auto& file : files) {
+    if (open_file(file).number() < 0) continue;
     const auto bytes =
         mapped->emplace_back(std::make_unique<MappedFile>(file, true, "check the file"))->bytes();
     left -= static_cast<int64_t>(bytes.size());
@@ -159,6 +164,7 @@ std::optional<double> resident_share(const FileList& files) {
   for (size_t i = 0; i < asked; ++i) {
     const std::filesystem::path& file = files[i * files.size() / asked];
     const base::Descriptor descriptor = open_file(file);
+    if (descriptor.number() < 0) continue;
     struct stat facts {};
     if (::fstat(descriptor.number(), &facts) != 0 || !is_told_the_truth(file, facts, any_owner))
       return std::nullopt;
