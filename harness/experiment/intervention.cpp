@@ -17,6 +17,7 @@ bool any_row(const Record&) { return true; }
 bool is_cold(const Record& record) { return record.config.cache == "cold"; }
 bool is_separate(const Record& record) { return record.device.kind != "cpu"; }
 bool has_sixteen_bits(const Record& record) {
+  if (record.emulation && !find_costs(record.emulation->device, record.config.model, "o2")) return false;
   return !precision_traits(record.config.precision).sixteen_bit() &&
          (is_separate(record) || !record.machine.sixteen_bit_instructions.empty());
 }
@@ -173,7 +174,10 @@ std::vector<Intervention> row_interventions() {
        .title = "kernel launches that cost no host time",
        .next = "fewer, larger kernels (cuda_graphs=true)", .for_good = true, .cost = Cost::setting,
        .fields = {"cuda_graphs"}, .values = {"true"},
-       .possible = [](const Record& record) { return is_separate(record) && !record.config.cuda_graphs; },
+       .possible = [](const Record& record) {
+         const Row& row = record.config;
+         return is_separate(record) && !row.cuda_graphs &&
+                (row.device != "cuda" || (row.strategy == "single" && row.accumulation == 1 && row.fused_sgd)); },
        .why_not = [](const Row& row, const RowContext&) -> Why {
          if (row.device == "cpu") return "device cpu launches no kernels";
          return row.cuda_graphs ? "cuda_graphs is on already" : ""; },

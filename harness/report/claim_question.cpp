@@ -18,7 +18,7 @@ namespace {
 
 std::string number(double value, const std::string& unit) {
   if (unit.empty()) return fmt::format("{:.2f}", value);
-  return unit == "%" ? fmt::format("{:.{}f}", 100 * value, 100 * value < 2 ? 1 : 0) : four_digits(value);
+  return unit == "%" ? fmt::format("{:.{}f}", 100 * value, 100 * value < 10 ? 1 : 0) : four_digits(value);
 }
 
 std::string with_unit(double value, const std::string& unit) {
@@ -55,6 +55,12 @@ Finding judged(const std::vector<Test>& tests) {
        {Verdict::cannot_be_told, Verdict::does_not_hold, Verdict::undecided, Verdict::holds})
     for (size_t i = 0; i < tests.size() && decides == tests.size(); ++i)
       if (judgements[i].verdict == verdict) decides = i;
+  // Each test may refute by chance: the surest one does, and its p counts for all of them (Bonferroni).
+  if (judgements[decides].verdict == Verdict::does_not_hold)
+    for (size_t i = 0; i < tests.size(); ++i)
+      if (judgements[i].verdict == Verdict::does_not_hold &&
+          judgements[i].p.value_or(0) < judgements[decides].p.value_or(0))
+        decides = i;
   const Test& test = tests[decides];
   const Judgement& judgement = judgements[decides];
   if (judgement.verdict == Verdict::cannot_be_told)
@@ -67,6 +73,10 @@ Finding judged(const std::vector<Test>& tests) {
   if (judgement.verdict == Verdict::holds)  // all passed, so the least sure counts
     for (const Judgement& one : judgements)
       if (one.p) finding.test.p = std::max(finding.test.p.value_or(0), *one.p);
+  if (judgement.verdict == Verdict::does_not_hold && judgement.p)
+    finding.test.p =
+        std::min(1.0, *judgement.p * double(std::ranges::count_if(
+                                         judgements, [](const auto& one) { return one.p.has_value(); })));
   return finding;
 }
 
@@ -134,8 +144,10 @@ std::optional<Finding> by_construction(const Question& question, const ClaimRows
 std::optional<Finding> spoiled(const Question& question, const ClaimRows& rows) {
   for (const std::string& id : question.rows)
     for (const Record* record : rows[id].records)
-      if (most_changed_clock({record}) >= kSpoiledShare ||
-          (others_share(*record).value_or(0) >= kSpoiledShare && !is_processor_bound(*record)))
+      if (on_emulated_device(*record))
+        continue;  // what would matter there its checks refuse
+      else if (most_changed_clock({record}) >= kSpoiledShare ||
+               (others_share(*record).value_or(0) >= kSpoiledShare && !is_processor_bound(*record)))
         return cannot_be_tested(fmt::format("{}: {}; run it again on a quiet machine with a steady clock",
                                             bracketed(id), disturbance_text({record})));
   return std::nullopt;

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/config/row_traits.h"
 #include "harness/report/claims.h"
 #include "harness/report/summary/article_comparison.h"
 #include "harness/report/summary/feed_answer.h"
+#include "harness/report/summary/machine_answer.h"
 #include "harness/report/summary/trained_rows.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
@@ -22,6 +24,8 @@ size_t rows_with(const Summary& summary, bool (*is_one)(const SummaryRow&)) {
 }
 
 bool is_measured(const SummaryRow& row) { return row.ok(); }
+bool is_to_train(const SummaryRow& row) { return trains(row.config); }
+bool has_trained(const SummaryRow& row) { return row.ok() && is_to_train(row); }
 
 std::string headline_of(const Summary& summary) {
   if (!summary.about_machine.empty()) return summary.about_machine;
@@ -43,8 +47,8 @@ std::string feed_line(const Summary& summary) {
 
 std::string trained_line(const Summary& summary) {
   if (summary.device != "emulated")
-    return fmt::format("{} of {} rows trained for real on this {}", rows_with(summary, is_measured),
-                       summary.rows.size(), summary.device == "cuda" ? "machine" : "processor");
+    return fmt::format("{} of {} rows trained for real on this {}", rows_with(summary, has_trained),
+                       rows_with(summary, is_to_train), summary.device == "cuda" ? "machine" : "processor");
   const std::string sentence = trained_sentence(summary);
   return sentence.empty() ? "not checked in this run: emulated devices only wait" : sentence;
 }
@@ -140,7 +144,7 @@ std::string picture_text(const Summary& summary) {
 
 FirstScreen first_screen(const Summary& summary) {
   FirstScreen screen;
-  if (rows_with(summary, is_measured) == 0 || feed_answer(summary) ||
+  if (rows_with(summary, is_measured) == 0 || feed_answer(summary) || machine_answer(summary) ||
       summary.rows.front().record->intervention)
     return screen;
   screen.headline = headline_of(summary);

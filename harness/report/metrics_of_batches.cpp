@@ -3,6 +3,7 @@
 #include "harness/report/metrics.h"
 #include "harness/report/summary/energy.h"
 #include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 
@@ -35,8 +36,9 @@ Metric followed(Metric metric, Better better = Better::lower) {
 // Of phase load over all ranks, in the first batches or in the later ones.
 Value mean_load(const SummaryRow& row, bool later) {
   constexpr size_t kStartUp = 50;  // after these, the article's LMDB keeps the device busy
-  const auto ranks = row.record->samples_ms.find("load");
-  if (ranks == row.record->samples_ms.end()) return std::nullopt;
+  const Samples& samples = phase_samples(*row.record);
+  const auto ranks = samples.find("load");
+  if (ranks == samples.end()) return std::nullopt;
   double sum = 0, count = 0;
   for (const std::vector<double>& batches : ranks->second)
     for (size_t i = 0; i < batches.size(); ++i)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "harness/report/bottleneck.h"
 #include "harness/report/first_screen.h"
@@ -84,13 +85,18 @@ std::string text_of_trial(const Remedy& remedy) {
   for (const SummaryRow* row : remedy.tried_on) ids.push_back(row->id);
   const Record& first = *remedy.tried_on.front()->record;
   const std::string file = first.config.device_file;
+  std::string settings;
+  std::istringstream words(first.set);
+  for (std::string one; words >> one;) settings += " --set " + one;
+  const bool is_of_article = first.config.identity != "own";  // else it needs its matrix
   return fmt::format(
       "{} for {}: {}", remedy.change->next,
       ids.size() > 4 ? fmt::format("{} rows", ids.size())
                      : fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", ")),
       can_be_tried(*remedy.change, first)
-          ? fmt::format("not measured yet; `./run_matrix explain {} --device {}{} --change {}` does",
-                        ids.front(), first.device.kind, file.empty() ? "" : ":" + file, remedy.change->name)
+          ? fmt::format("not measured yet; `./run_matrix {}explain {} --device {}{} --change {}{}` does",
+                        is_of_article ? "" : "MATRIX.yaml ", ids.front(), first.device.kind,
+                        file.empty() ? "" : ":" + file, remedy.change->name, settings)
           : "this machine has none to try it with");
 }
 

@@ -135,7 +135,8 @@ Grid question_grid(const Summary& summary) {
     if (std::ranges::any_of(grid.rows, [&](const auto& row) { return row[3] == figure.name; }))
       meaning += fmt::format("{}{}: {}", meaning.empty() ? "" : "; ", figure.name, figure.meaning);
   grid.notes = {meaning + (meaning.empty() ? "" : ". ") +
-                    "Host time, mean over ranks and batches, median over the runs.",
+                    (summary.device == "emulated" ? "Time of the devices" : "Host time") +
+                    ", mean over ranks and batches, median over the runs.",
                 fmt::format("row / base: with its exact 95 % interval over {} or more runs each; of fewer it "
                             "is marked pooled, or it is a range. {} more, less: Student's p is under {} too, "
                             "by Holm's correction for all questions of the matrix.",

@@ -78,16 +78,15 @@ std::vector<double> walsh_averages(const std::vector<double>& values) {
   return averages;
 }
 
-std::vector<double> logarithms(const std::vector<double>& values) {
-  std::vector<double> logs;
-  for (double value : values) {
-    if (!(value > 0) || !std::isfinite(value)) throw std::invalid_argument("expected figures above 0");
-    logs.push_back(std::log(value));
-  }
-  return logs;
-}
-
 }  // namespace
+
+std::vector<double> logarithms(std::vector<double> values) {
+  for (double& value : values) {
+    if (!(value > 0) || !std::isfinite(value)) throw std::invalid_argument("expected figures above 0");
+    value = std::log(value);
+  }
+  return values;
+}
 
 double Mean::p_against(double limit) const {
   if (degrees < 1) return 1;

@@ -9,6 +9,9 @@
 
 namespace harness {
 
+// Throws std::invalid_argument unless all are finite and above 0.
+std::vector<double> logarithms(std::vector<double> values);
+
 // Mean of some figures (of ratios: of their logarithms), its standard error and degrees of freedom.
 struct Mean {
   double value = 0, error = 0, degrees = 0;

@@ -38,6 +38,8 @@ void enlarge(Record& record) {
   record.emulation->batch_divisor = record.scale.batch_divisor = 1;
   record.config.time_scale = record.emulation->time_scale = 1;
   if (record.images_per_second) *record.images_per_second *= time_scale;
+  // Of the images that were loaded here, whose number grows with the batch.
+  if (record.environment.window_own_s) *record.environment.window_own_s *= double(divisor);
   const double factor = double(divisor) / time_scale;
   for (const Key& key : kType<Record>.keys()) {
     const bool is_samples = key.find_in<Samples>(&record);

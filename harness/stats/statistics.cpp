@@ -138,7 +138,7 @@ Interval shift_interval(const std::vector<double>& first, const std::vector<doub
   return percentiles(estimates);
 }
 
-static const Samples& phase_samples(const Record& record) {
+const Samples& phase_samples(const Record& record) {
   return on_emulated_device(record) && !record.device_ms.empty() ? record.device_ms : record.samples_ms;
 }
 
@@ -167,7 +167,7 @@ RunStatistics run_statistics(const Record& record) {
   result.total_s = record.total_s.value_or(0);
   result.images_per_second =
       double(record.config.batch) * static_cast<double>(result.batches) / result.total_s;
-  const Samples& samples = record.samples_ms;
+  const Samples& samples = phase_samples(record);
   if (samples.empty()) return result;
   result.has_samples = true;
 

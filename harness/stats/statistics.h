@@ -47,6 +47,9 @@ struct RunStatistics {
 // `record`: with status OK, as returned by read_records().
 RunStatistics run_statistics(const Record& record);
 
+// What a record's steps and phases are told from: the times of emulated devices, where it has them, else the
+// host's.
+const Samples& phase_samples(const Record& record);
 // Only the phases, without the expensive resampling, in the order of phase_names(); empty without phase
 // clock.
 std::vector<PhaseStatistics> phase_statistics(const Record& record);

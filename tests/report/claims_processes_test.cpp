@@ -121,7 +121,7 @@ TEST(Claim13, SyncBnAddsALittleAndWaitsAtItsFirstLayer) {
   const ClaimRecords long_later = with(60, 30, 9);
   EXPECT_EQ(long_later.verdict(13, 1), ClaimVerdict::does_not_hold)
       << "shorter than the first, but 14 % of the step";
-  EXPECT_NE(long_later.reason(13, 1).find("/ step; holds below 5 %"), std::string::npos)
+  EXPECT_NE(long_later.reason(13, 1).find("/ step; holds below 5.0 %"), std::string::npos)
       << long_later.reason(13, 1);
   ClaimRecords in_backward = holds;
   in_backward.set("14", "/spans_ms/sync_bn_backward", json(4, json(4, 9.0)));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "harness/report/claim_question.h"
 #include "harness/report/summary/ratio.h"
 #include "tests/support/claim_records.h"
 
@@ -38,6 +39,20 @@ TEST(Claims, AssertionsThatNoRowMeasuresAreNamedWithTheReason) {
     ASSERT_NE(part, parts.end()) << subject;
     EXPECT_EQ(part->verdict, ClaimVerdict::not_measured) << part->reason;
   }
+}
+
+TEST(Claims, EachTestOfAPartMayRefuteByChance) {
+  const auto test_of = [](double low, double high) {
+    Ratio figure{.value = (low + high) / 2, .low = low, .high = high, .runs = 9};
+    figure.mean = {figure.value, (high - low) / 4.6, 8};
+    return harness::Test{"a figure", figure, {.low = 1}};
+  };
+  const harness::Test refuted = test_of(0.8, 0.98), holds = test_of(1.5, 1.7), surer = test_of(0.3, 0.4);
+  const double alone = *judged({refuted}).test.p;
+  EXPECT_EQ(judged({refuted}).verdict, ClaimVerdict::does_not_hold);
+  EXPECT_NEAR(*judged({holds, refuted, holds}).test.p, 3 * alone, 1e-9);
+  EXPECT_LT(*judged({refuted, surer}).test.p, alone) << "the surest decides";
+  EXPECT_EQ(judged({refuted, surer}).figure, judged({surer}).figure);
 }
 
 TEST(Claims, AnotherMatrixHasNone) {

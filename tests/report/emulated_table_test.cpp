@@ -6,8 +6,11 @@
 
 #include "harness/report/figures.h"
 #include "harness/report/grids.h"
+#include "harness/report/metrics.h"
 #include "harness/report/page_sections.h"
 #include "harness/report/table.h"
+#include "harness/stats/full_size.h"
+#include "harness/stats/statistics.h"
 #include "tests/support/emulated_records.h"
 
 namespace harness::emulated_table_test {
@@ -232,6 +235,26 @@ TEST(EmulatedTable, PhasesAreComparedWithTheArticlesKernels) {
       }
     }
   }
+}
+
+TEST(EmulatedTable, StepsAreTheDevicesAlsoWhereTheHostWasLate) {
+  json record = emulated("12", 41.6);
+  const double step_ms = run_statistics(at_full_size({typed(record)})[0]).mean_ms;
+  for (json& ranks : record["samples_ms"])
+    for (json& batches : ranks)
+      for (json& ms : batches) ms = 1.3 * ms.get<double>();
+  const RunStatistics late = run_statistics(at_full_size({typed(record)})[0]);
+  EXPECT_NEAR(late.mean_ms, step_ms, 1e-6);
+  EXPECT_NEAR(late.mean_ms, 1e3 * late.total_s / double(late.batches), 1);
+}
+
+TEST(EmulatedTable, ProcessorTimePerImageIsThatOfTheImagesThatWereLoadedHere) {
+  json record = emulated("0", 163);
+  const Record here = typed(record);
+  const double images = double(here.config.batch) * double(*here.timed_batches);
+  record["environment"]["window_own_s"] = 0.6e-3 * images;
+  const Summary& summary = summary_of({to_json(at_full_size({typed(record)})[0])});
+  EXPECT_NEAR(*metric("cpu_ms_per_image").figure(summary.rows.at(0)), 0.6, 1e-6);
 }
 
 }  // namespace harness::emulated_table_test

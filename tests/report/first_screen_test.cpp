@@ -164,10 +164,11 @@ std::vector<json> shuffled_lmdb() {
 }
 
 TEST(FirstScreen, EveryRemedyIsAChangeOfExplain) {
-  EXPECT_EQ(list(shuffled_lmdb(), kSettings),
-            "readahead=false for row lmdb-shuffled: not measured yet; `./run_matrix explain lmdb-shuffled "
-            "--device cpu "
-            "--change no_readahead` does\n");
+  EXPECT_EQ(
+      list(shuffled_lmdb(), kSettings),
+      "readahead=false for row lmdb-shuffled: not measured yet; `./run_matrix MATRIX.yaml explain lmdb-shuffled "
+      "--device cpu "
+      "--change no_readahead` does\n");
   std::vector<json> records = shuffled_lmdb();
   records[0]["config"]["readahead"] = false;
   EXPECT_EQ(list(records, kSettings), "") << "in use already";

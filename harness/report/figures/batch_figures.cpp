@@ -11,6 +11,7 @@
 #include "harness/report/figures/figure.h"
 #include "harness/report/summary/rank_views.h"
 #include "harness/stats/records.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {
@@ -101,7 +102,7 @@ std::vector<TimelineEvent> events_of(const Record& record, bool& recorded) {
     if (event.rank >= 0 && event.rank < kMostRanks && event.end_ms >= event.begin_ms && !event.name.empty())
       events.push_back(event);
   recorded = !events.empty();
-  const Samples& samples = record.samples_ms;
+  const Samples& samples = phase_samples(record);
   const auto [ranks, batches] = ranks_and_batches(samples);
   for (int64_t rank = 0; !recorded && rank < std::min(int64_t(ranks), kMostRanks); ++rank) {
     double begin = 0;
@@ -120,7 +121,7 @@ const SummaryRow* row_with_most_ranks(const Summary& summary) {
   const SummaryRow* found = nullptr;
   size_t most = 1;
   for (const SummaryRow& row : summary.rows)
-    if (const size_t ranks = row.ok() ? ranks_and_batches(row.record->samples_ms).first : 0; ranks > most)
+    if (const size_t ranks = row.ok() ? ranks_and_batches(phase_samples(*row.record)).first : 0; ranks > most)
       found = &row, most = ranks;
   return found;
 }
@@ -128,7 +129,7 @@ const SummaryRow* row_with_most_ranks(const Summary& summary) {
 // [rank][batch]: the rank's time without waits / that of the median rank - 1. A straggler makes the other
 // ranks wait, so all steps are equally long; only the times without waits differ.
 std::vector<std::vector<double>> lags_of(const Record& record) {
-  const Samples& samples = record.samples_ms;
+  const Samples& samples = phase_samples(record);
   const auto [ranks, batches] = ranks_and_batches(samples);
   std::vector<std::vector<double>> lags(ranks, std::vector<double>(batches));
   for (size_t batch = 0; batch < batches; ++batch) {
@@ -150,7 +151,7 @@ FigureData batches_data(const Summary& summary) {
   for (const SummaryRow* row : key_rows(summary)) {
     const RunStatistics& run = row->run;
     const std::vector<double> warmup = steps_of(row->record->warmup_ms);
-    const std::vector<double> timed = steps_of(row->record->samples_ms);
+    const std::vector<double> timed = steps_of(phase_samples(*row->record));
     add_points(row->id, warmup, -long(warmup.size()), data.values);
     add_points(row->id, timed, 0, data.values);
     // A point above the limit is drawn there, so that one slow batch doesn't compress the axis.

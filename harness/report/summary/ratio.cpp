@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,12 +14,7 @@ namespace harness {
 namespace {
 
 bool all_positive(const std::vector<double>& values) {
-  return std::ranges::all_of(values, [](double value) { return value > 0; });
-}
-
-std::vector<double> logarithms(std::vector<double> values) {
-  for (double& value : values) value = std::log(value);
-  return values;
+  return std::ranges::all_of(values, [](double value) { return value > 0 && std::isfinite(value); });
 }
 
 // The rounds in which all these rows ran, where one ran fewer than kFewestRuns times; empty: all of each.
