@@ -18,7 +18,8 @@ static double ms_since(PhaseClock::Time begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Traffic::Message>& messages) {
+double all_reduce_ceiling_ms(Group& group, Device& device, harness::ProgressSlot& progress,
+                             const std::vector<Traffic::Message>& messages) {
   if (messages.empty()) return 0;
   std::vector<std::vector<at::Tensor>> buffers;
   for (const Traffic::Message& message : messages) {
@@ -36,6 +37,7 @@ double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Tra
     for (auto& work : posted) work->wait();
     device.synchronize();  // on a GPU wait() only enqueues a dependency
     if (round >= 0) rounds.push_back(ms_since(begin));
+    ++progress.batches;
   }
   std::nth_element(rounds.begin(), rounds.begin() + kCeilingRounds / 2, rounds.end());
   return rounds[kCeilingRounds / 2];

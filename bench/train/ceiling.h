@@ -11,7 +11,8 @@ namespace bench {
 
 // Each round starts after a barrier, posts all these all-reduces and waits for them. Returns the median time
 // of a round on this rank in ms; 0 without messages. Messages must be the same on all ranks.
-double all_reduce_ceiling_ms(Group& group, Device& device, const std::vector<Traffic::Message>& messages);
+double all_reduce_ceiling_ms(Group& group, Device& device, harness::ProgressSlot& progress,
+                             const std::vector<Traffic::Message>& messages);
 
 struct ComputeCeiling {
   double ms = 0;                            // per batch, whole training step of this rank

@@ -58,6 +58,7 @@ harness::ProgressSlot* own_slot = nullptr;
 // within a storage then. OpenMPI keeps handlers that it finds, this function those of the sanitizers.
 void print_stacks(const harness::Job& job, const RankInfo& rank) {
   static harness::Progress progress(job.progress, 0);
+  if (rank.rank >= progress.ranks()) return;  // it is refused later
   own_slot = &progress.slot(rank.rank);
   const std::string location = packed_copy_of(job),
                     place = location.empty() ? "storage " + job.row.storage : location,
@@ -117,7 +118,8 @@ int report_error(const harness::Job& job, const RankInfo& rank, const char* stat
   std::cerr << "rank " << rank.rank << ": " << reason << '\n';
   try {
     harness::Progress progress(job.progress, 0);
-    harness::set_why_ended(progress.slot(rank.rank), why_ended(status, reason));
+    if (rank.rank < progress.ranks())
+      harness::set_why_ended(progress.slot(rank.rank), why_ended(status, reason));
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
   }

@@ -2,6 +2,7 @@
 #include "bench/train/rank.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "bench/loading/storage/cache_proof.h"
@@ -43,7 +44,12 @@ class Rank {
         progress_(job.progress, 0),
         dataset_(read_index(job.index)),
         batch_(row_.batch / rank.world_size) {
-    harness::record_process(progress_.slot(rank_.rank));
+    if (progress_.ranks() != rank_.world_size)
+      throw std::runtime_error(fmt::format(
+          "the environment says that this is rank {} of {}, and the row has {} ranks: unset RANK and "
+          "WORLD_SIZE, or let run_matrix start the ranks",
+          rank_.rank, rank_.world_size, progress_.ranks()));
+    harness::record_process(progress_.slot(rank_.rank), ::getpid());
     if (row_.malloc != "retain" && row_.malloc != "system" && !library_versions().contains(row_.malloc))
       throw std::runtime_error(
           fmt::format("malloc {} was not loaded into this process; start it through run_matrix, which sets "
@@ -69,6 +75,7 @@ class Rank {
          .prefetch = row_.prefetch,
          .cuda_graphs = row_.cuda_graphs,
          .accumulation = row_.accumulation,
+         .sync_bn = row_.sync_bn,
          .sync_every_micro_batch = row_.sync_every_micro_batch,
          .precision = row_.precision,
          .model = row_.model,
@@ -125,7 +132,7 @@ class Rank {
     if (row_.warmup_batches == 0 && trains) warm_model(parts, batch_);
 
     CacheProof cache(row_.cache, loading_->storage(), loading_->records(), job_.server_counter,
-                     loading_->counts());
+                     loading_->counts(), !harness::has_external_loader(row_));
     parts.cache = &cache;
     if (trace) trace->prepare();
     group_->barrier();
@@ -157,7 +164,9 @@ class Rank {
       report.ceilings = measure_ceilings(parts, batches);
     strategy_.reset();  // its threads would disturb the next measurement
     if (rank_.world_size > 1) {
-      const auto measure = [&] { return all_reduce_ceiling_ms(*group_, *device_, result.all_reduces); };
+      const auto measure = [&] {
+        return all_reduce_ceiling_ms(*group_, *device_, parts.progress, result.all_reduces);
+      };
       report.ceiling_ms = measure();
       if (report.place.nccl) report.place.nccl->choices = group_->nccl_choices([&] { measure(); });
     }

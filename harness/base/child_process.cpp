@@ -15,11 +15,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/scratch.h"
 
 namespace base {
 
@@ -32,7 +35,20 @@ static std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-void preload(Command& command, const std::string& library) {
+// ld.so divides the list at blanks and colons, which it knows no way to quote: a link without them stands for
+// such a path.
+static std::string without_separators(const std::filesystem::path& library) {
+  if (library.string().find_first_of(" :\t\n") == std::string::npos) return library;
+  const std::string name =
+      fmt::format("{:x}-{}", std::hash<std::string>()(library), library.filename().string());
+  const std::filesystem::path link = private_folder(std::filesystem::temp_directory_path()) / name;
+  std::error_code there_already;
+  std::filesystem::create_symlink(library, link, there_already);
+  return link;
+}
+
+void preload(Command& command, const std::string& library_file) {
+  const std::string library = without_separators(library_file);
   const char* ours = std::getenv("LD_PRELOAD");
   std::string& all = command.environment["LD_PRELOAD"];
   if (all.empty() && ours) all = ours;
@@ -43,6 +59,8 @@ std::string shell_line(const Command& command) {
   std::string line;
   for (const auto& [name, value] : command.environment) line += name + "=" + quoted(value) + " ";
   if (!command.cpus.empty()) line += fmt::format("taskset -c {} ", fmt::join(command.cpus, ","));
+  for (bool first = true; const std::string& name : command.without)
+    if (std::getenv(name.c_str())) line += (std::exchange(first, false) ? "env -u " : "-u ") + name + " ";
   for (const std::string& argument : command.arguments) line += quoted(argument) + " ";
   line.pop_back();
   return line;

@@ -64,6 +64,10 @@ static void look_at_machine(const Installation& installation, const Request& req
   of_machine.data = request.data;
   of_machine.seed = request.seed;
   of_machine.timeout_s = request.timeout_s;
+  of_machine.silence_s = request.silence_s;
+  of_machine.labels_from = request.labels_from;
+  of_machine.skip_unreadable = request.skip_unreadable;
+  of_machine.launcher = "local";
   of_machine.out = execution.folder() / "machine";
   std::ostringstream unseen;
   if (!fs::exists(of_machine.out / "records.jsonl")) try {
@@ -155,6 +159,7 @@ static int only_plan(const Installation& installation, const Request& request, c
 
 int run_matrix(const Installation& installation, const Request& request, bool then_explain,
                std::ostream& console) {
+  if (then_explain) refuse_followers(request, "--explain");
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);

@@ -156,7 +156,7 @@ void add_output_options(CLI::App& app, Request& request) {
 void add_run_options(CommandLine& line) {
   CLI::App& app = line.app;
   Request& request = line.request;
-  request.timeout_s = 1800;
+  request.timeout_s = kUsualTimeout_s;
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
   app.add_option("--only", request.only, "rows by id, comma separated; they run in the order of the matrix")
       ->join(',')
@@ -188,7 +188,8 @@ void add_run_options(CommandLine& line) {
   app.add_flag("--keep-disturbed", request.keep_disturbed, "don't run disturbed rows again");
   app.add_option("--set", request.set, "field=value for every selected row, after scaling")
       ->allow_extra_args(false);
-  app.add_option("--timeout", request.timeout_s, "seconds that a row may take, 0: no limit")
+  app.add_option("--timeout", request.timeout_s,
+                 "seconds that a row may take, 0: no limit, as by default for rows of --accuracy")
       ->check(kSeconds)
       ->capture_default_str();
   app.add_option("--hang-after", request.silence_s,

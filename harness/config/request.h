@@ -23,6 +23,8 @@ struct TypeOf<fs::path> {
   static constexpr ValueType value = own_type<fs::path>(written_path, read_path);
 };
 
+inline constexpr double kUsualTimeout_s = 1800;
+
 struct Request {
   std::vector<fs::path> configs;
   std::string only, scale = "auto", device = "auto";
@@ -31,7 +33,7 @@ struct Request {
   int64_t seed = 1;
   int64_t repeats = 0;  // 0: one, or three for rows with `validation`
   std::vector<std::string> set;
-  double timeout_s = 0;  // per row; 0: from the scale
+  double timeout_s = 0;  // per row; 0: none
   double silence_s = 0;  // longest time without a finished batch, also before the first; 0: see launcher.h
   double budget_s = 0;   // for all rows together; 0: none
   // Time from the run's start in which rows may run again; below 0: not given, see repeat_limit_s().

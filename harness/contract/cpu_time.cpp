@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <set>
+#include <map>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 // Returns whether this process may use all cores of the machine.
 bool add_times_of_cores(CpuTime& time) {
   const std::vector<int> cores = base::available_cpus();
-  const std::set<int> ours(cores.begin(), cores.end());
-  bool all = true;
+  std::map<int, CpuTime> lines;
   const double tick_s = 1.0 / double(::sysconf(_SC_CLK_TCK));
   std::ifstream file("/proc/stat");
   for (std::string line; std::getline(file, line);) {
@@ -37,14 +36,22 @@ bool add_times_of_cores(CpuTime& time) {
     if (line.compare(0, 3, "cpu") != 0) break;
     std::istringstream words(line.substr(3));
     if (line[3] == ' ' || !(words >> core)) continue;
-    all = all && ours.contains(core);
-    if (!ours.contains(core)) continue;
     words >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
     const double busy = user + nice + system;
-    time.busy_s += busy * tick_s;
-    time.stolen_s += steal * tick_s;
-    time.total_s += (busy + idle + iowait + irq + softirq + steal) * tick_s;
+    CpuTime& of_core = lines[core];
+    of_core.busy_s = busy * tick_s;
+    of_core.stolen_s = steal * tick_s;
+    of_core.total_s = (busy + idle + iowait + irq + softirq + steal) * tick_s;
   }
+  const bool all = lines.size() == cores.size();
+  // A container's /proc may number its cores anew (lxcfs): then all lines are ours. Else nothing is known.
+  if (!all && !std::ranges::all_of(cores, [&](int core) { return lines.contains(core); })) return false;
+  for (const auto& [core, of_core] : lines)
+    if (all || std::ranges::count(cores, core)) {
+      time.busy_s += of_core.busy_s;
+      time.stolen_s += of_core.stolen_s;
+      time.total_s += of_core.total_s;
+    }
   return all;
 }
 

@@ -21,13 +21,19 @@ uint64_t this_machine() {
   return std::hash<std::string>()(id);
 }
 
-void record_process(ProgressSlot& slot) {
-  slot.machine = this_machine();
-  slot.pid = int32_t(::getpid());
+// In containers of one machine the same pid may be another process.
+static uint64_t table_of_processes() {
+  struct stat table {};
+  return ::stat("/proc/self/ns/pid", &table) == 0 ? this_machine() ^ uint64_t(table.st_ino) : this_machine();
+}
+
+void record_process(ProgressSlot& slot, pid_t pid) {
+  slot.machine = table_of_processes();
+  slot.pid = int32_t(pid);
 }
 
 pid_t pid_here(const ProgressSlot& slot) {
-  static const uint64_t here = this_machine();
+  static const uint64_t here = table_of_processes();
   return slot.machine == here ? pid_t(slot.pid) : 0;
 }
 

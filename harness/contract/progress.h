@@ -27,7 +27,7 @@ struct ProgressSlot {
   std::atomic<uint64_t> batches;  // batches finished, including warm-up; also the watchdog's heartbeat
   std::atomic<uint32_t> state;    // RankState
   std::atomic<int32_t> pid;       // pid of the rank, set by record_process()
-  std::atomic<uint64_t> machine;  // this_machine() of the rank, set by record_process()
+  std::atomic<uint64_t> machine;  // and container of the rank, set by record_process()
   char pad[40];                   // keeps the members above, which change often, in a separate cache line
   // A WhyEnded as JSON. Kept here because this memory is allocated before the row begins, and the reason may
   // be a full disk, where the rank can't write a file.
@@ -37,9 +37,9 @@ static_assert(sizeof(ProgressSlot) == 1024);
 
 // Hash of the kernel's boot id: equal for all processes of this machine, in all namespaces.
 uint64_t this_machine();
-// record_process() stores the calling rank's pid and machine. pid_here() returns that pid if the rank runs on
-// this machine, otherwise 0.
-void record_process(ProgressSlot& slot);
+// record_process() stores a rank's pid, as this process sees it, and where it counts. pid_here() returns that
+// pid if it counts here: on this machine and in this container; otherwise 0.
+void record_process(ProgressSlot& slot, pid_t pid);
 pid_t pid_here(const ProgressSlot& slot);
 // Text that is too long is cut off.
 void set_why_ended(ProgressSlot& slot, const std::string& text);

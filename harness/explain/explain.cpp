@@ -14,6 +14,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/config/selection.h"
 #include "harness/explain/explained_row.h"
+#include "harness/launch/followers.h"
 #include "harness/plan/prediction.h"
 #include "harness/plan/resources.h"
 #include "harness/report/explain_text.h"
@@ -114,6 +115,7 @@ int exit_code(const Records& records) {
 
 int run_explain(const Installation& installation, Request request, const ExplainRequest& explain,
                 std::ostream& console) {
+  refuse_followers(request, "explain");
   if (explain.rows != std::vector<std::string>{"all"}) {
     request.only.clear();
     for (const std::string& row : explain.rows) request.only += (request.only.empty() ? "" : ",") + row;

@@ -15,6 +15,7 @@
 #include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
+#include "harness/config/config_error.h"
 #include "harness/launch/rank_program.h"
 
 namespace harness {
@@ -25,7 +26,7 @@ constexpr auto kFollowerPoll = std::chrono::milliseconds(50);
 constexpr auto kLeaderSilence =
     std::chrono::minutes(30);  // the leader may take this long to prepare its data
 constexpr auto kOlder =
-    std::chrono::seconds(10);  // all ranks start within this time; an older folder belongs to another run
+    std::chrono::minutes(2);  // all ranks start within this time; an older folder belongs to another run
 static const char* const kEnd = "end";
 
 static fs::path board(const fs::path& run) { return run / "announcements"; }
@@ -93,6 +94,13 @@ static void run_rank(const AnnouncedRow& row, const fs::path& done, const Reques
       ::waitpid(pid, &status, 0);
       return;
     }
+}
+
+void refuse_followers(const Request& request, const std::string& what) {
+  if (launcher_of(request) == "env")
+    throw PreparationError(what +
+                           ": the ranks that torchrun started follow the rows of one run alone; start it "
+                           "without torchrun, or with --launcher local, mpirun or slurm");
 }
 
 int follow(const Request& request, const fs::path& train_slice) {

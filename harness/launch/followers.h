@@ -33,6 +33,10 @@ class Leading {
 int64_t rank_of_environment();
 bool is_follower();
 
+// Throws PreparationError under launcher env, whose ranks follow the rows of one run alone. `what`:
+// `explain`.
+void refuse_followers(const Request& request, const std::string& what);
+
 // Runs a follower until the leader announces the end; returns the exit code. Throws std::runtime_error when
 // the folder contains an older run or the leader doesn't start.
 int follow(const Request& request, const std::filesystem::path& train_slice);

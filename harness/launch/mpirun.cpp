@@ -60,6 +60,7 @@ base::Command mpirun_command(const Row& row, const AxisValues& values, const Ins
   const bool emulated = where == MpirunOn::emulated_nodes;
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
   base::Command command = one_for_all(row, setting);
+  leave_out_other_ranks(command);
   if (emulated) {
     command.arguments = setting.enter[0];
     append(command.arguments,

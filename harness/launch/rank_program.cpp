@@ -151,6 +151,11 @@ base::Command one_for_all(const Row& row, const LaunchSetting& setting) {
   return command;
 }
 
+void leave_out_other_ranks(base::Command& command) {
+  command.without = {"RANK",       "WORLD_SIZE",   "LOCAL_RANK",   "LOCAL_WORLD_SIZE",
+                     "GROUP_RANK", "SLURM_PROCID", "SLURM_NODEID", "SLURM_LOCALID"};
+}
+
 // OpenMPI reads its settings from the environment as well as from mpirun's command line.
 std::map<std::string, std::string> mpi_environment(const Request& request) {
   std::map<std::string, std::string> environment = {

@@ -55,6 +55,9 @@ std::vector<int> rank_cpus(const Row& row);
 // A command for starting all ranks, still without arguments. Each rank opens its log files in the row's
 // folder.
 base::Command one_for_all(const Row& row, const LaunchSetting& setting);
+// Keeps from mpirun or srun what this process's environment says of a rank of its own (a batch script that
+// sets WORLD_SIZE, a container of a PyTorchJob): the ranks would take it for theirs.
+void leave_out_other_ranks(base::Command& command);
 
 // Adds address and port of rank 0's store, on the first node, for ranks that another launcher starts.
 void add_master(base::Command& command, const Request& request, const LaunchSetting& setting);

@@ -33,8 +33,7 @@ RowProcesses::RowProcesses(const Launch& launch, Progress& progress, const std::
   pids_ = base::start_in_session(launch.commands);
   // For a rank that doesn't say so itself (bench/twin).
   for (int rank = 0; launch.command_per_rank && rank < progress.ranks(); ++rank)
-    if (ProgressSlot& slot = progress.slot(rank); slot.pid == 0)
-      slot.pid = int32_t(pids_[size_t(rank)]), slot.machine = this_machine();
+    if (ProgressSlot& slot = progress.slot(rank); slot.pid == 0) record_process(slot, pids_[size_t(rank)]);
 }
 
 RowProcesses::~RowProcesses() { end_all(); }

@@ -38,6 +38,7 @@ base::Command srun_command(const Row& row, const AxisValues& values, const Insta
                            const Request& request, const LaunchSetting& setting) {
   const int64_t ranks = world_size(row, values), per_node = ranks_per_node(row, values);
   base::Command command = one_for_all(row, setting);
+  leave_out_other_ranks(command);
   if (!started_by_mpi(row, values) ? ranks > 1 : finds_interface(row, request))
     add_master(command, request, setting);
   command.arguments = {"srun",

@@ -81,10 +81,16 @@ void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, cons
 std::vector<Repetition> runs_left(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
                                   const Records& records, Rerun rerun) {
   std::vector<Repetition> left;
-  for (const Repetition& one : runs) {
-    const Record* record = find_record(records, plan[one.row].row.id, one.repeat);
-    if (rerun == Rerun::missing ? !record : record && !is_finished(*record)) left.push_back(one);
+  if (rerun == Rerun::missing) {
+    std::ranges::copy_if(runs, std::back_inserter(left), [&](const Repetition& one) {
+      return !find_record(records, plan[one.row].row.id, one.repeat);
+    });
+    return left;
   }
+  for (const Record& record : records)  // also of rows that ran again by themselves
+    for (size_t row = 0; row < plan.size() && !is_finished(record); ++row)
+      if (plan[row].row.id == record.row) left.push_back({row, record.repeat});
+  std::ranges::sort(left, {}, [](const Repetition& one) { return std::pair(one.repeat, one.row); });
   return left;
 }
 

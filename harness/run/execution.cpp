@@ -47,6 +47,11 @@ fs::path make_run_folder(const Installation& installation, const Request& reques
   return fs::absolute(run);
 }
 
+static fs::file_time_type program_of(const Installation& installation) {
+  std::error_code missing;
+  return fs::last_write_time(installation.train_slice, missing);
+}
+
 std::unique_ptr<Execution> Execution::prepare(const Installation& installation, const Request& request,
                                               const AxisValues& values,
                                               const std::function<void(Selection&)>& change) {
@@ -74,7 +79,7 @@ std::unique_ptr<Execution> Execution::continue_in(const Installation& installati
 }
 
 Execution::Execution(const Installation& installation, const Request& request, const AxisValues& values)
-    : installation_(installation), request_(request), values_(values) {}
+    : installation_(installation), request_(request), values_(values), program_(program_of(installation)) {}
 
 Execution::~Execution() { base::wait_for_strays(std::chrono::minutes(10)); }
 
@@ -231,7 +236,13 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
     real = real_training().steps(setting(), planned);
     if (!real) return false;
   }
-  if (real && real->failed()) {
+  if (program_of(installation_) != program_) {
+    record = unstarted_record(setting(), planned, repeat, "INVALID",
+                              "train_slice was built anew since this run began, and one table must not mix "
+                              "builds: start a new run");
+    line.begin_row(planned.row);
+    line.end_row("INVALID: " + record->reason);
+  } else if (real && real->failed()) {
     record = unstarted_record(setting(), planned, repeat, "INVALID", "trained: " + real->check->detail);
     line.begin_row(planned.row);
     line.end_row("INVALID: " + record->reason);

@@ -91,6 +91,7 @@ class Execution {
   Scale scale_;
   fs::path folder_;
   std::optional<base::FileLock> lock_;
+  fs::file_time_type program_;  // when train_slice was built, as this run began
   std::optional<Rerun> rerun_;  // only of a continued run
   std::map<std::string, EmulatedDevice> device_files_;
   std::vector<PlannedRow> plan_;

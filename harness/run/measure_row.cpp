@@ -123,9 +123,10 @@ static fs::path directory_of(const RowSetting& setting, const PlannedRow& planne
   return setting.run / "rows" / fmt::format("{}-repeat{}", planned.row.id, repeat);
 }
 
-static TimeLimits limits_of(const Request& request) {
+static TimeLimits limits_of(const Request& request, const Row& row) {
   TimeLimits limits;
-  limits.timeout_s = request.timeout_s;
+  // Whole trainings take as long as they take: hours on a slow device.
+  limits.timeout_s = row.validation && request.timeout_s == kUsualTimeout_s ? 0 : request.timeout_s;
   if (request.silence_s > 0) {
     limits.silence_s = request.silence_s;
     limits.start_s = std::max(kLeastStart_s, request.silence_s);
@@ -151,8 +152,8 @@ static fs::path prepare_directory(const RowSetting& setting, const PlannedRow& p
   job.validation = data.validation;
   job.packed = data.packed;
   if (has_external_loader(job.row)) job.loader_command = loader_program(job.row, setting.installation);
-  job.loader_start_s = kLoaderPatience * limits_of(setting.request).start_s;
-  job.loader_silence_s = kLoaderPatience * limits_of(setting.request).silence_s;
+  job.loader_start_s = kLoaderPatience * limits_of(setting.request, planned.row).start_s;
+  job.loader_silence_s = kLoaderPatience * limits_of(setting.request, planned.row).silence_s;
   job.interface = emulated ? emulated::kInterface : setting.request.interface;
   job.emulated_link = emulated;
   if (job.row.device == "cuda" && launcher_of(setting.request) == "local") job.cores = job.row.cpus;
@@ -246,7 +247,7 @@ std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& pla
   Outcome outcome;
   std::error_code ignored;
   try {
-    outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request),
+    outcome = launch_row(setting, planned.row, directory, progress, limits_of(setting.request, planned.row),
                          [&] { show(progress); });
   } catch (const std::exception& error) {
     outcome.status = "CRASHED";

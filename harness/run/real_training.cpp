@@ -186,7 +186,12 @@ std::optional<RealTraining::Done> RealTraining::train(const RowSetting& of_run, 
   } else {
     record = skipped_record(setting, planned, 0);
   }
-  return done_[equal] = {row, std::move(record)};
+  Done done{row, std::move(record)};
+  // Steps that failed are tried once more, for the next row: another program may have taken the memory.
+  if (work == RealWork::slice || is_ok(done.record) || done.record.status == "SKIPPED" ||
+      !failed_.insert(equal).second)
+    done_[equal] = done;
+  return done;
 }
 
 std::optional<RealSteps> RealTraining::steps(const RowSetting& setting, const PlannedRow& planned) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "harness/config/scales.h"
@@ -60,6 +61,7 @@ class RealTraining {
   Scale smallest_;
   LiveLine line_;
   std::map<std::string, Done> done_;  // by work_of()
+  std::set<std::string> failed_;      // once
   std::optional<DataSets> slice_data_;
 };
 

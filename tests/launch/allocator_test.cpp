@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/launch/rank_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace harness::allocator_test {
 namespace {
@@ -55,6 +56,18 @@ TEST(Allocator, AMissingLibraryIsNamedWithItsPackage) {
   EXPECT_NE(base::run_to_end(nothing).output.find("libno-such-allocator.so.9"), std::string::npos)
       << "the loader names what it can't load, which why_no_allocator() looks for";
   ::unsetenv("LD_PRELOAD");
+}
+
+TEST(Allocator, ALibraryInAFolderWithABlankIsLoadedToo) {
+  const TemporaryFolder folder;
+  const std::filesystem::path library = folder / "my project: 1/list_opens.so";
+  std::filesystem::create_directories(library.parent_path());
+  std::filesystem::copy_file(BINARY_DIR "/list_opens.so", library);
+  base::Command nothing{{"true"}, {}, {}, {}, {}};
+  preload(nothing, library);
+  nothing.errors_to_output = true;
+  EXPECT_EQ(base::run_to_end(nothing).output, "") << "ld.so names what it can't load";
+  std::filesystem::remove(nothing.environment.at("LD_PRELOAD"));
 }
 
 TEST(Allocator, TheDecoderMayWorkWithoutVectorInstructions) {

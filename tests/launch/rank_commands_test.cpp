@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +55,18 @@ TEST_F(RankCommands, LocalStartsAProcessForEachRank) {
     EXPECT_EQ(environment.at("WORLD_SIZE"), "4");
     EXPECT_EQ(environment.count("MASTER_LISTEN_FD"), rank == 0 ? 1u : 0u);
   }
+}
+
+TEST_F(RankCommands, ARankOfAnotherProgramIsNoneOfMpisOrSlurms) {
+  for (const char* launcher : {"local", "mpirun", "slurm"}) {
+    request.launcher = launcher;
+    const std::vector<std::string> without = launch().commands.at(0).without;
+    for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK", "SLURM_NODEID"})
+      EXPECT_TRUE(std::ranges::count(without, name)) << launcher << " " << name;
+  }
+  ::setenv("WORLD_SIZE", "8", 1);
+  EXPECT_TRUE(has("env -u WORLD_SIZE srun")) << line();
+  ::unsetenv("WORLD_SIZE");
 }
 
 TEST_F(RankCommands, RanksOnGpusChooseAmongAllCores) {

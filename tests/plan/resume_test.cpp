@@ -69,6 +69,18 @@ TEST_F(Resume, MoreRepeatsMayBeAskedForAndFewerNot) {
   EXPECT_EQ(go_on("--resume", {"--timeout", "5", "--out", directory / "run"}), 0) << "a limit may change";
 }
 
+TEST_F(Resume, FailuresOfRepeatsThatNobodyAskedForRunAgainToo) {
+  ASSERT_EQ(smoke("0"), 0);
+  std::vector<json> all = records_in("run");
+  all.push_back(all[0]);
+  all.back()["repeat"] = 2;  // as rows are repeated while there is time
+  all.back()["status"] = "HUNG";
+  all.back()["reason"] = "no batch for 60 s";
+  write_records("run", all);
+  EXPECT_EQ(go_on("--only-failed"), 0) << errors();
+  EXPECT_EQ(order(), "0.0 0.2 0.2 ");
+}
+
 TEST_F(Resume, OptionsThatContradictTheRunAreRefused) {
   ASSERT_EQ(smoke("0"), 0);
   using Words = std::vector<std::string>;

@@ -90,7 +90,8 @@ TEST(RunStatistics, PhasesOfAnEmulatedDeviceAreThoseOfItsTimelines) {
       << "a real device's host phases stay";
   record.device.kind = "emulated";
   EXPECT_DOUBLE_EQ(harness::run_statistics(record).phases[1].mean_ms, 5);
-  EXPECT_DOUBLE_EQ(harness::run_statistics(record).mean_ms, 5) << "a late host lengthens no step of the device";
+  EXPECT_DOUBLE_EQ(harness::run_statistics(record).mean_ms, 5)
+      << "a late host lengthens no step of the device";
 }
 
 TEST(RunStatistics, FirstBatchIsStartUpOnlyWhereTheWindowBeginsWithIt) {

@@ -149,7 +149,7 @@ NodeMeeting::Result NodeMeeting::meet(uint64_t number, const std::string& what, 
     // of the transfer: the link could not have sent more.
     const bool waited_for_link = free_from > here.ready && last_ended_ > 0;
     const Head own{XXH3_64bits(what.data(), what.size()), clock_, result.begin,
-                   waited_for_link ? std::max(last_ended_, here.posted_at) : steady_now()};
+                   waited_for_link ? std::max({result.begin, last_ended_, here.posted_at}) : steady_now()};
     std::string news(sizeof result.begin, 0);
     const Arrival arrived = crossing.path == Crossing::Path::none ? exchange(here.payloads, own, news)
                                                                   : send(crossing, what, own);

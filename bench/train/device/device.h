@@ -125,6 +125,7 @@ struct DeviceOptions {
   bool prefetch = false;                             // copies use a separate stream
   bool cuda_graphs = false;                          // make_recording() will be used
   int64_t accumulation = 1;                          // micro-batches per step
+  bool sync_bn = false;                              // ranks sum the statistics of batch norms
   bool sync_every_micro_batch = false;               // ranks reduce gradients after each of them
   std::string precision = "o0", model = "resnet18";  // what an emulated device looks up in its file
   const harness::Emulation* emulation = nullptr;     // of device emulated; outlives the device

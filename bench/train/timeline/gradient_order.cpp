@@ -35,7 +35,7 @@ std::string GradientOrder::violation(int64_t weights, int64_t more, int64_t time
     return fmt::format("the optimizer began {:.3f} ms before the last all-reduce had ended",
                        double(early_) * 1e-6);
   const int64_t steps = stepped_ / weights, extra = reduced_ - times * stepped_;
-  if (extra != 0 && extra != steps * more)
+  if (extra != steps * more)
     return fmt::format(
         "{} elements were reduced in {} steps of {} weights: each gradient is to be reduced {} times",
         reduced_, steps, weights, times);
