@@ -41,7 +41,7 @@ def reap():
 
 def plain(name):
     """A file's name without numbers that differ from run to run (process, time, random letters)."""
-    return re.sub(r'(?<=[-.])[A-Za-z0-9]{6}$', 'XXXXXX', re.sub(r'\d+', 'N', str(name)))
+    return re.sub(r'(?<=[-.])[A-Za-z0-9]{6}$', 'XXXXXX', re.sub(r'\d+', 'N', re.sub(r'(?<=index-)[0-9a-f]{16}', 'N', str(name))))
 
 
 def mounts():
