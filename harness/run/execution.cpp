@@ -230,22 +230,21 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   if (planned.row.validation) planned.row.seed += repeat;
   std::optional<Record> record;
   std::optional<RealSteps> real;
+  std::string invalid;  // why the row isn't timed
+  if (program_of(installation_) != program_)
+    invalid =
+        "train_slice was built anew since this run began, and one table must not mix builds: start a new run";
   // Feeds and interventions compare a row that is known to train with itself.
   const bool trains = !of.feed && !of.intervention && harness::trains(planned.row);
-  if (planned.skip_reason.empty() && trains && !computes(planned.row.device, values_)) {
+  if (invalid.empty() && planned.skip_reason.empty() && trains && !computes(planned.row.device, values_)) {
     real = real_training().steps(setting(), planned);
     if (!real) return false;
+    if (real->failed()) invalid = "trained: " + real->check->detail;
   }
-  if (program_of(installation_) != program_) {
-    record = unstarted_record(setting(), planned, repeat, "INVALID",
-                              "train_slice was built anew since this run began, and one table must not mix "
-                              "builds: start a new run");
+  if (!invalid.empty()) {
+    record = unstarted_record(setting(), planned, repeat, "INVALID", invalid);
     line.begin_row(planned.row);
-    line.end_row("INVALID: " + record->reason);
-  } else if (real && real->failed()) {
-    record = unstarted_record(setting(), planned, repeat, "INVALID", "trained: " + real->check->detail);
-    line.begin_row(planned.row);
-    line.end_row("INVALID: " + record->reason);
+    line.end_row("INVALID: " + invalid);
   } else if (planned.skip_reason.empty()) {
     record = measure_at_speed(planned, repeat, line, !of.intervention && !of.feed);
   } else {
