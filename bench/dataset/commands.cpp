@@ -50,11 +50,12 @@ void run_standin(const StandinOptions& options) {
 void run_index(const fs::path& data, const fs::path& store, bool validation, const ScanOptions& options) {
   const auto dataset = scan_dataset(data, options);
   say_notes(dataset);
-  const fs::path folder = store / dataset.fingerprint, file = list_of(dataset, folder, "index");
+  const fs::path folder = store / dataset.fingerprint;
   base::make_folder(folder);
   const base::FileLock lock = base::FileLock::of_folder(folder);  // another run may index the same images
   if (!lock.holds()) base::stop_if_interrupted();
   if (lock.holds()) remove_drafts_of_lists(folder);
+  const fs::path file = list_of(dataset, folder, "index");
   write_index(dataset, file);
   harness::IndexAnswer answer{file.string(), ""};
   harness::RecordData facts;
@@ -79,13 +80,9 @@ void run_index(const fs::path& data, const fs::path& store, bool validation, con
   fmt::print("{}\n", line.dump());
 }
 
-void run_pack(const fs::path& index, const std::string& to, const fs::path& store, int64_t limit) {
+void run_pack(const fs::path& index, const std::string& to, const fs::path& store) {
   PackRequest request;
   request.dataset = read_index(index);
-  if (limit > 0 && limit < static_cast<int64_t>(request.dataset.images.size())) {
-    request.dataset.images.resize(limit);
-    request.whole = false;
-  }
   request.folder = store / request.dataset.fingerprint;
   base::make_folder(request.folder);
   const auto result = request.dataset.kind == to ? PackResult{request.dataset.root, "read in place"}

@@ -18,9 +18,8 @@ void run_standin(const StandinOptions& options);
 void run_index(const std::filesystem::path& data, const std::filesystem::path& store, bool validation,
                const ScanOptions& options);
 
-// index: a file that run_index wrote. to: one of pack_destinations(). limit: number of images; 0 means all.
-void run_pack(const std::filesystem::path& index, const std::string& to, const std::filesystem::path& store,
-              int64_t limit);
+// index: a file that run_index wrote. to: one of pack_destinations().
+void run_pack(const std::filesystem::path& index, const std::string& to, const std::filesystem::path& store);
 std::vector<std::string> pack_destinations();
 
 void run_prune(const PruneRequest& request);

@@ -9,8 +9,21 @@
 #include <stdexcept>
 
 #include "bench/dataset/image_files.h"
+#include "bench/formats/optional_libraries.h"
 
 namespace bench {
+
+#ifndef HAVE_LIBARCHIVE
+void visit_tar(const Container&) { throw std::runtime_error(kNoLibarchive); }
+#endif
+#ifndef HAVE_ARROW
+void visit_arrow(const Container&) { throw std::runtime_error(kNoArrow); }
+void visit_parquet(const Container&) { throw std::runtime_error(kNoArrow); }
+#endif
+#ifndef HAVE_TFRECORD
+void visit_tfrecord(const Container&) { throw std::runtime_error(kNoTfRecord); }
+#endif
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -62,17 +62,13 @@ int main(int count, char** arguments) {
   index->callback([&] { run_index(data, store, validation, scanning); });
 
   std::string to;
-  int64_t limit = 0;
   auto* pack = app.add_subcommand("pack", "copy a data set into the form that a storage reads");
   pack->add_option("--index", index_file, "index.tsv of the data set")->required()->type_name("FILE");
   pack->add_option("--to", to, "storage that will read the copy")
       ->required()
       ->check(CLI::IsMember(pack_destinations()));
   pack->add_option("--store", store, "the same as for index")->required()->type_name("DIR");
-  pack->add_option("--limit", limit, "pack only the first N images; 0: all")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  pack->callback([&] { run_pack(index_file, to, store, limit); });
+  pack->callback([&] { run_pack(index_file, to, store); });
 
   PruneRequest unwanted;
   auto* pruning = app.add_subcommand("prune", "remove packed copies that no run uses");

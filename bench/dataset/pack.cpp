@@ -45,10 +45,6 @@ void flush_files(const fs::path& folder) {
 
 }  // namespace
 
-std::string packed_name(const std::string& name, const PackRequest& request) {
-  return request.whole ? name : fmt::format("{}-first{}", name, request.dataset.images.size());
-}
-
 base::FileLock lock_to_pack(const fs::path& folder) {
   return base::FileLock::on_current(folder.string() +
                                     std::string(kPackLock));  // `make_dataset prune` removes the file
@@ -56,14 +52,12 @@ base::FileLock lock_to_pack(const fs::path& folder) {
 
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
                             const std::function<void(const fs::path&)>& write) {
-  const fs::path folder = request.folder / packed_name(name, request);
+  const fs::path folder = request.folder / name;
   const fs::path partial = folder.string() + ".partial";
   PackRecord record{version, request.dataset.fingerprint, int64_t(request.dataset.images.size()),
                     request.dataset.total_bytes()};
   const fs::path beside = folder.string() + std::string(kPackRecord);
   const auto made_before = [&] {
-    std::error_code nothing_to_move;  // earlier versions put it within the folder
-    if (!fs::exists(beside)) fs::rename(folder / "pack.json", beside, nothing_to_move);
     return PackResult{folder, "already packed", read_pack_record(folder)->made_in_s};
   };
   if (finished(folder, record)) return made_before();
@@ -88,6 +82,22 @@ PackResult pack_into_folder(const PackRequest& request, const std::string& name,
   }
   base::sync_folder(request.folder);
   return {folder, fmt::format("packed {} images", request.dataset.images.size()), record.made_in_s};
+}
+
+int64_t packed_bytes(const Dataset& dataset) {
+  constexpr int64_t kPerImage = 4096 + 512, kPerCopy = 4 << 20;
+  int64_t bytes = 0;
+  for (const auto& image : dataset.images)
+    bytes += image.bytes + static_cast<int64_t>(image.path.size()) + kPerImage;
+  return bytes + bytes / 50 + kPerCopy;
+}
+
+bool add_packer(const std::string& name, const std::string& summary, int version,
+                void (*write)(const Dataset&, const fs::path&), const std::string& copy) {
+  return PackRegistry::instance().add({"pack", name, summary, {}, ""}, [=](const PackRequest& request) {
+    return pack_into_folder(request, copy.empty() ? name : copy, version, packed_bytes(request.dataset),
+                            [&](const fs::path& folder) { write(request.dataset, folder); });
+  });
 }
 
 void for_each_file(const Dataset& dataset, const std::string& what,
@@ -115,15 +125,11 @@ void for_each_file(const Dataset& dataset, const std::string& what,
 }
 
 void read_fully(int descriptor, void* target, int64_t bytes, const std::filesystem::path& file) {
-  for (int64_t done = 0; done < bytes;) {
-    const ssize_t n = read(descriptor, static_cast<char*>(target) + done, static_cast<size_t>(bytes - done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      throw std::runtime_error(
-          fmt::format("cannot read {}: {}; check the disk and run `make_dataset index` again", file.string(),
-                      n < 0 ? std::strerror(errno) : "unexpected end of file"));
-    done += n;
-  }
+  const int64_t read = base::read_all(descriptor, target, static_cast<size_t>(bytes));
+  if (read != bytes)
+    throw std::runtime_error(
+        fmt::format("cannot read {}: {}; check the disk and run `make_dataset index` again", file.string(),
+                    read < 0 ? std::strerror(errno) : "unexpected end of file"));
 }
 
 NewFile::NewFile(const fs::path& file)

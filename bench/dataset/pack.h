@@ -16,7 +16,6 @@ namespace bench {
 struct PackRequest {
   Dataset dataset;               // record i of the copy is dataset.images[i]
   std::filesystem::path folder;  // STORE/<fingerprint>, exists
-  bool whole = true;             // false: only the first images of the data set
 };
 
 struct PackResult {
@@ -30,9 +29,6 @@ struct PackResult {
 using Pack = std::function<PackResult(const PackRequest&)>;
 using PackRegistry = Registry<Pack>;
 
-// "NAME" for all images, "NAME-first<count>" for some.
-std::string packed_name(const std::string& name, const PackRequest& request);
-
 // Held while a copy is made, so that processes that need the same copy wait for each other.
 base::FileLock lock_to_pack(const std::filesystem::path& folder);
 
@@ -42,6 +38,16 @@ base::FileLock lock_to_pack(const std::filesystem::path& folder);
 // size, checked against the free disk space first.
 PackResult pack_into_folder(const PackRequest& request, const std::string& name, int version, int64_t bytes,
                             const std::function<void(const std::filesystem::path& folder)>& write);
+
+// At most what a copy of the images as they are takes in any of these formats. LMDB takes the most: whole
+// pages of 4 KiB per image, with a header, and its B+ tree.
+int64_t packed_bytes(const Dataset& dataset);
+
+// Registers a packer of such copies, which calls pack_into_folder(). copy: the copy's name if it isn't
+// `name`.
+bool add_packer(const std::string& name, const std::string& summary, int version,
+                void (*write)(const Dataset&, const std::filesystem::path& folder),
+                const std::string& copy = "");
 
 // Opens each image of the data set in order, calls store(record, descriptor, bytes) and reports progress.
 // Throws std::runtime_error if a file is missing or its size differs from the index.

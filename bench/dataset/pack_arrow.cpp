@@ -9,14 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr int kArrowVersion = 1;
 constexpr int64_t kRows = 1000;
-
-// Per image in addition: 12 bytes of offsets, 8 of label, the path and padding.
-int64_t arrow_bytes(const Dataset& dataset) {
-  const auto images = static_cast<int64_t>(dataset.images.size());
-  return dataset.total_bytes() + images * 128 + (1 << 20);
-}
 
 void write_arrow(const Dataset& dataset, const std::filesystem::path& folder) {
   ArrowFile file(folder / "images.arrow");
@@ -34,13 +27,8 @@ void write_arrow(const Dataset& dataset, const std::filesystem::path& folder) {
   file.close();
 }
 
-const bool registered_dataset_pack_arrow = PackRegistry::instance().add(
-    {"pack", "arrow", "one Arrow IPC file in record order, batches of 1000 rows", {}, ""},
-    [](const PackRequest& request) {
-      return pack_into_folder(
-          request, "arrow", kArrowVersion, arrow_bytes(request.dataset),
-          [&](const std::filesystem::path& folder) { write_arrow(request.dataset, folder); });
-    });
+const bool registered_dataset_pack_arrow =
+    add_packer("arrow", "one Arrow IPC file in record order, batches of 1000 rows", 1, write_arrow);
 
 }  // namespace
 }  // namespace bench

@@ -10,7 +10,6 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kHdf5Version = 1;
 constexpr size_t kPieceBytes = 8 << 20;  // per write
 
 class Writer {
@@ -20,7 +19,6 @@ class Writer {
         file_(H5Fcreate(file.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access().id()), H5Fclose, what_),
         images_(make("images", H5T_STD_U8LE, dataset.total_bytes())) {
     attribute("fingerprint", dataset.fingerprint);
-    attribute("count", static_cast<int64_t>(dataset.images.size()));
   }
 
   // Appends to `images`; fill(target) writes the bytes.
@@ -79,13 +77,6 @@ class Writer {
     dataset.close(what_);
   }
 
-  void attribute(const char* name, int64_t value) {
-    const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose, what_);
-    const Hdf5Handle made(H5Acreate2(file_.id(), name, H5T_STD_I64LE, space.id(), H5P_DEFAULT, H5P_DEFAULT),
-                          H5Aclose, what_);
-    hdf5_checked(H5Awrite(made.id(), H5T_NATIVE_INT64, &value), what_);
-  }
-
   void attribute(const char* name, const std::string& text) {
     const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose, what_);
     const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, what_);
@@ -115,16 +106,9 @@ void write_hdf5(const Dataset& dataset, const fs::path& folder) {
   writer.finish(offsets, labels);
 }
 
-PackResult pack_hdf5(const PackRequest& request) {
-  const auto records = static_cast<int64_t>(request.dataset.images.size());
-  const int64_t bytes = request.dataset.total_bytes() + 16 * records + (64 << 10);
-  return pack_into_folder(request, "hdf5", kHdf5Version, bytes,
-                          [&](const fs::path& folder) { write_hdf5(request.dataset, folder); });
-}
-
 const bool registered_dataset_pack_hdf5 =
-    PackRegistry::instance().add({"pack", "hdf5", "one HDF5 file in record order", {}, ""}, pack_hdf5) &&
-    PackRegistry::instance().add({"pack", "hdf5_whole", "the same copy as hdf5", {}, ""}, pack_hdf5);
+    add_packer("hdf5", "one HDF5 file in record order", 1, write_hdf5) &&
+    add_packer("hdf5_whole", "the same copy as hdf5", 1, write_hdf5, "hdf5");
 
 }  // namespace
 }  // namespace bench

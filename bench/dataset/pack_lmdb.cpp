@@ -14,7 +14,6 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kLmdbVersion = 1;
 constexpr int64_t kLmdbPage = 4096;
 constexpr int64_t kBatchBytes = 64 << 20;  // per transaction, to bound the memory of dirty pages
 
@@ -34,18 +33,10 @@ struct NewDatabase {
   }
 };
 
-// Each value occupies whole overflow pages with a 16-byte header; the B+ tree adds 1 %.
-int64_t lmdb_bytes(const Dataset& dataset) {
-  int64_t pages = 0;
-  for (const auto& image : dataset.images) pages += (16 + 8 + image.bytes + kLmdbPage - 1) / kLmdbPage;
-  return (pages + pages / 100) * kLmdbPage + (4 << 20);
-}
-
 void write_database(const Dataset& dataset, const fs::path& folder) {
   NewDatabase lmdb;
   check(mdb_env_create(&lmdb.env), folder);
-  check(mdb_env_set_mapsize(lmdb.env,
-                            static_cast<size_t>(lmdb_bytes(dataset) / kLmdbPage * 11 / 10 * kLmdbPage)),
+  check(mdb_env_set_mapsize(lmdb.env, static_cast<size_t>(packed_bytes(dataset) / kLmdbPage * kLmdbPage)),
         folder);
   // No flush per transaction: pack_into_folder() flushes the files once.
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
@@ -73,11 +64,8 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
   if (lmdb.transaction) check(mdb_txn_commit(std::exchange(lmdb.transaction, nullptr)), folder);
 }
 
-const bool registered_dataset_pack_lmdb = PackRegistry::instance().add(
-    {"pack", "lmdb", "one LMDB database in record order", {}, ""}, [](const PackRequest& request) {
-      return pack_into_folder(request, "lmdb", kLmdbVersion, lmdb_bytes(request.dataset),
-                              [&](const fs::path& folder) { write_database(request.dataset, folder); });
-    });
+const bool registered_dataset_pack_lmdb =
+    add_packer("lmdb", "one LMDB database in record order", 1, write_database);
 
 }  // namespace
 }  // namespace bench

@@ -16,15 +16,7 @@
 namespace bench {
 namespace {
 
-constexpr int kParquetVersion = 1;
 constexpr int64_t kMostRows = 1000;
-
-// Per image in addition: 4 bytes of length, 8 of label and the path; a page header per MiB; a footer per
-// file.
-int64_t packed_bytes(const Dataset& dataset, const Shards& shards) {
-  const auto images = static_cast<int64_t>(dataset.images.size());
-  return dataset.total_bytes() * 1001 / 1000 + images * 160 + shards.count * (16 << 10);
-}
 
 std::shared_ptr<parquet::WriterProperties> properties() {
   parquet::WriterProperties::Builder builder;
@@ -62,7 +54,8 @@ class ParquetShardFile {
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
 };
 
-void write_files(const Dataset& dataset, const Shards& shards, const std::filesystem::path& folder) {
+void write_files(const Dataset& dataset, const std::filesystem::path& folder) {
+  const Shards shards = shards_of(dataset);
   ArrowRows rows(dataset);
   std::optional<ParquetShardFile> file;
   for_each_file(dataset, "pack parquet", [&](int64_t record, int descriptor, int64_t) {
@@ -77,15 +70,8 @@ void write_files(const Dataset& dataset, const Shards& shards, const std::filesy
   });
 }
 
-const bool registered_dataset_pack_parquet = PackRegistry::instance().add(
-    {"pack", "parquet", "Parquet files of about 128 MiB in record order, uncompressed", {}, ""},
-    [](const PackRequest& request) {
-      const Dataset& dataset = request.dataset;
-      const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
-      return pack_into_folder(
-          request, "parquet", kParquetVersion, packed_bytes(dataset, shards),
-          [&](const std::filesystem::path& folder) { write_files(dataset, shards, folder); });
-    });
+const bool registered_dataset_pack_parquet =
+    add_packer("parquet", "Parquet files of about 128 MiB in record order, uncompressed", 1, write_files);
 
 }  // namespace
 }  // namespace bench

@@ -6,8 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <memory>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -55,7 +54,7 @@ class RawWriter {
   RawWriter(const Dataset& dataset, const fs::path& folder)
       : dataset_(dataset),
         folder_(folder),
-        shards_(shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes())),
+        shards_(shards_of(dataset)),
         decoders_(std::max(1u, std::thread::hardware_concurrency())) {
     index_.reserve(dataset.images.size());
   }
@@ -80,13 +79,12 @@ class RawWriter {
  private:
   void write_block() {
     std::atomic<size_t> next{0};
-    {
-      std::vector<std::jthread> threads;
-      for (Decoder& decoder : decoders_)
-        threads.emplace_back([&] {
-          for (size_t i; (i = next++) < filled_;) make_pixels(decoder, block_[i]);
-        });
-    }
+    std::vector<std::future<void>> threads;
+    for (Decoder& decoder : decoders_)
+      threads.push_back(std::async(std::launch::async, [&] {
+        for (size_t i; (i = next++) < filled_;) make_pixels(decoder, block_[i]);
+      }));
+    for (auto& thread : threads) thread.get();  // throws what ended it, e.g. std::bad_alloc
     for (size_t i = 0; i < filled_; ++i) append(block_[i]);
     filled_ = 0;
     block_bytes_ = 0;

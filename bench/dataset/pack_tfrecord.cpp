@@ -12,17 +12,7 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kTfRecordVersion = 2;     // 1: indexes were train-NNNNN-of-NNNNN.idx
-constexpr int64_t kExampleBytes = 160;  // upper bound of names, tags and lengths per record (131)
-constexpr int64_t kIndexLineBytes = 32;
-
-int64_t tfrecord_bytes(const Dataset& dataset) {
-  int64_t bytes = 0;
-  for (const auto& image : dataset.images)
-    bytes += image.bytes + static_cast<int64_t>(image.path.size()) + kFrameHeaderBytes + kExampleBytes +
-             kFrameFooterBytes + kIndexLineBytes;
-  return bytes;
-}
+constexpr int kTfRecordVersion = 2;  // 1: indexes were train-NNNNN-of-NNNNN.idx
 
 std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -56,7 +46,7 @@ class ShardWriter {
 };
 
 void write_shards(const Dataset& dataset, const fs::path& folder) {
-  const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
+  const Shards shards = shards_of(dataset);
   std::optional<ShardWriter> writer;
   int64_t shard = -1;
   std::string encoded;
@@ -80,12 +70,8 @@ void write_shards(const Dataset& dataset, const fs::path& folder) {
   if (writer) writer->finish();
 }
 
-const bool registered_dataset_pack_tfrecord = PackRegistry::instance().add(
-    {"pack", "tfrecord", "TFRecord shards of tf.train.Examples in record order", {}, ""},
-    [](const PackRequest& request) {
-      return pack_into_folder(request, "tfrecord", kTfRecordVersion, tfrecord_bytes(request.dataset),
-                              [&](const fs::path& folder) { write_shards(request.dataset, folder); });
-    });
+const bool registered_dataset_pack_tfrecord = add_packer(
+    "tfrecord", "TFRecord shards of tf.train.Examples in record order", kTfRecordVersion, write_shards);
 
 }  // namespace
 }  // namespace bench

@@ -79,7 +79,7 @@ std::vector<fs::path> mounted_tmpfs() {
 }
 
 PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path>& mounts) {
-  const auto name = packed_name(request.dataset.fingerprint, request);
+  const auto name = request.dataset.fingerprint;
   const int64_t needed = needed_bytes(request.dataset);
   std::string found;
   for (const auto& mount : mounts) {

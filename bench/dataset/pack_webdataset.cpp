@@ -17,8 +17,6 @@
 namespace bench {
 namespace {
 
-constexpr int kWebdatasetVersion = 1;
-
 class Tar {
  public:
   explicit Tar(const std::filesystem::path& file)
@@ -50,7 +48,7 @@ class Tar {
 };
 
 void write_tars(const Dataset& dataset, const std::filesystem::path& folder) {
-  const Shards shards = shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
+  const Shards shards = shards_of(dataset);
   std::optional<Tar> tar;
   std::string encoded;
   for_each_file(dataset, "pack webdataset", [&](int64_t record, int descriptor, int64_t bytes) {
@@ -74,16 +72,8 @@ void write_tars(const Dataset& dataset, const std::filesystem::path& folder) {
   write_index(copy, folder / kCopyIndex);
 }
 
-const bool registered_dataset_pack_webdataset = PackRegistry::instance().add(
-    {"pack", "webdataset", "tars of about 128 MiB in webdataset's form, in record order", {}, ""},
-    [](const PackRequest& request) {
-      constexpr int64_t kTwoHeaders = 3 << 9, kPadding = 1 << 9;
-      const auto images = static_cast<int64_t>(request.dataset.images.size());
-      return pack_into_folder(
-          request, "webdataset", kWebdatasetVersion,
-          request.dataset.total_bytes() + images * (kTwoHeaders + kPadding + 128) + (1 << 20),
-          [&](const std::filesystem::path& folder) { write_tars(request.dataset, folder); });
-    });
+const bool registered_dataset_pack_webdataset =
+    add_packer("webdataset", "tars of about 128 MiB in webdataset's form, in record order", 1, write_tars);
 
 }  // namespace
 }  // namespace bench

@@ -1,16 +1,9 @@
 // Checks that only make_dataset wrote a copy, and renames it before the removal, which may be interrupted.
 #include "bench/dataset/prune.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -20,166 +13,127 @@
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
-#include "harness/contract/dataset.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPartial = ".partial";
-
-// These two throw std::system_error: what can't be listed must not look like what is empty.
-base::Descriptor open_folder(const std::string& name, int parent = AT_FDCWD) {
-  base::Descriptor opened(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (opened.number() < 0) throw std::system_error(errno, std::generic_category(), "it can't be opened");
-  return opened;
+fs::path beside(const fs::path& folder, std::string_view ending) {
+  return folder.string() + std::string(ending);
 }
 
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(
-      ::fdopendir(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir);
-  errno = listing ? 0 : errno;
-  while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr)
-    if (const std::string name = entry->d_name; name != "." && name != "..") names.push_back(name);
-  if (errno != 0) throw std::system_error(errno, std::generic_category(), "it can't be listed");
-  std::sort(names.begin(), names.end());
-  return names;
+// Of the file itself, not of what a link names.
+fs::file_type type_of(const fs::path& file) {
+  std::error_code gone;
+  return fs::symlink_status(file, gone).type();
 }
 
-mode_t kind_of(int folder, const std::string& name, int64_t* bytes = nullptr) {
-  struct stat facts {};
-  if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return 0;
-  if (bytes) *bytes += static_cast<int64_t>(facts.st_size);
-  return facts.st_mode & S_IFMT;
+// Sorted. Throws std::system_error: what can't be listed must not look like what is empty.
+std::vector<fs::path> listed(const fs::path& folder) try {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder)) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+} catch (const fs::filesystem_error& error) {
+  throw std::system_error(error.code(), "it can't be opened");
 }
 
-bool is_small_file(const std::string& name) {
-  return (is_list(name) && (name.ends_with(".tsv") || name.ends_with(kPartial))) ||
-         name.ends_with(kPackLock) || name.ends_with(kPackRecord);
+bool is_small_file(const fs::path& file) {
+  const std::string name = file.filename();
+  return type_of(file) == fs::file_type::regular &&
+         ((is_list(name) && (name.ends_with(".tsv") || name.ends_with(".partial"))) ||
+          name.ends_with(kPackLock) || name.ends_with(kPackRecord));
 }
 
-class Pruning {
- public:
-  Pruning(const PruneRequest& request, fs::path folder, std::vector<PrunedFolder>& done)
-      : request_(request),
-        folder_(std::move(folder)),
-        data_(root_of_index(folder_ / "index.tsv")),
-        done_(done) {}
+// Renames the copy to <name>.partial first, so that an interrupted removal never leaves one that looks
+// finished.
+void remove_copy(const fs::path& copy, const fs::path& partial) {
+  std::error_code exists;  // what a killed pack left
+  fs::rename(copy, partial, exists);
+  fs::remove(beside(copy, kPackRecord));
+  fs::remove_all(exists ? copy : partial);
+}
 
-  void run() {
-    const std::string fingerprint = folder_.filename().string();
-    opened_ = open_folder(folder_);
-    std::string kept;
-    std::optional<base::FileLock> unused;
-    if (request_.keep.contains(fingerprint)) {
-      kept = "--keep names it";
-    } else {
-      unused.emplace(base::FileLock::try_exclusive(in_use_file()));
-      if (!unused->holds() || !unused->is_current()) kept = "a run uses it (or its lock can't be taken)";
-    }
-    for (const std::string& name : names_in(opened_.number()))
-      if (kind_of(opened_.number(), name) == S_IFDIR) consider(name, kept);
-    if (!kept.empty()) return;
-    if (!request_.dry_run) remove_index();
-    ::unlink(in_use_file().c_str());
+PrunedFolder prune_copy(const fs::path& copy, const std::string& data, std::string kept, bool dry_run) {
+  base::stop_if_interrupted();
+  fs::path whole = copy;
+  const bool partial = copy.extension() == ".partial";
+  if (partial) whole.replace_extension();
+  std::string odd;
+  try {
+    for (const fs::path& file : listed(copy))
+      if (type_of(file) != fs::file_type::regular) odd = file.filename();
+  } catch (const std::system_error& error) {
+    kept = error.what();
   }
-
- private:
-  fs::path in_use_file() const { return folder_.string() + ".in-use"; }
-
-  void consider(const std::string& name, std::string kept) {
-    base::stop_if_interrupted();
-    const bool partial = name.ends_with(kPartial);
-    const std::string whole = partial ? name.substr(0, name.size() - kPartial.size()) : name;
-    PrunedFolder found{folder_ / name, data_, 0, ""};
-    base::Descriptor inside;
-    std::vector<std::string> files;
-    try {
-      inside = open_folder(name, opened_.number());
-      files = names_in(inside.number());
-    } catch (const std::system_error& error) {
-      kept = error.what();
-    }
-    std::string odd;
-    for (const std::string& file : files)
-      if (kind_of(inside.number(), file, &found.bytes) != S_IFREG) odd = file;
-    // A packer creates this lock file first and never removes it.
-    const bool packed = partial ? kind_of(opened_.number(), whole + std::string(kPackLock)) == S_IFREG
-                                : is_packed_copy(folder_ / name);
-    if (!packed)
-      kept = "make_dataset did not pack it";
-    else if (!odd.empty())
-      kept = fmt::format("it holds {}, which make_dataset did not put there", odd);
-    if (kept.empty()) {
-      const auto lock = base::FileLock::try_exclusive(folder_ / (whole + std::string(kPackLock)));
-      if (!lock.holds() || !lock.is_current())
-        kept = "it is being packed";
-      else if (!request_.dry_run)
-        remove(name, whole + std::string(kPartial), files, inside.number());
-    }
-    found.kept = kept;
-    done_.push_back(std::move(found));
+  const fs::path lock_file = beside(whole, kPackLock);
+  // A packer creates this lock file first and never removes it.
+  if (partial ? type_of(lock_file) != fs::file_type::regular : !is_packed_copy(copy))
+    kept = "make_dataset did not pack it";
+  else if (!odd.empty())
+    kept = fmt::format("it holds {}, which make_dataset did not put there", odd);
+  const int64_t bytes = base::bytes_below(copy);
+  if (kept.empty()) {
+    const auto lock = base::FileLock::try_exclusive(lock_file);
+    if (!lock.holds() || !lock.is_current())
+      kept = "it is being packed";
+    else if (!dry_run)
+      remove_copy(copy, beside(whole, ".partial"));
   }
+  return {copy, data, bytes, kept};
+}
 
-  // Renames the copy to <name>.partial first, so that an interrupted removal never leaves one that looks
-  // finished.
-  void remove(const std::string& name, const std::string& partial, const std::vector<std::string>& files,
-              int inside) {
-    const int folder = opened_.number();
-    const std::string record = name + std::string(kPackRecord);
-    if (name != partial && ::renameat(folder, name.c_str(), folder, partial.c_str()) != 0 &&
-        ::unlinkat(inside, "pack.json", 0) != 0 &&
-        ::unlinkat(folder, record.c_str(), 0) != 0)  // NAME.partial exists already
-      fail(name, errno);
-    const bool renamed = kind_of(folder, name) == 0;
-    ::unlinkat(folder, record.c_str(), 0);
-    for (const std::string& file : files)
-      if (::unlinkat(inside, file.c_str(), 0) != 0 && errno != ENOENT) fail(name, errno);
-    if (::unlinkat(folder, (renamed ? partial : name).c_str(), AT_REMOVEDIR) != 0) fail(name, errno);
+// Removes the index and the lock files when no copy is left.
+void remove_index(const fs::path& folder) {
+  const std::vector<fs::path> files = listed(folder);
+  if (!std::all_of(files.begin(), files.end(), is_small_file)) return;
+  std::error_code ignored;
+  for (const fs::path& file : files) {
+    std::optional<base::FileLock> lock;
+    if (file.extension() == kPackLock) lock.emplace(base::FileLock::try_exclusive(file));
+    if (!lock || lock->holds()) fs::remove(file, ignored);
   }
+  fs::remove(folder, ignored);  // fails, as intended, if something is left in it
+}
 
-  [[noreturn]] void fail(const std::string& name, int error) const {
-    base::throw_write_error(folder_ / name, error);
+void prune_set(const PruneRequest& request, const fs::path& folder, std::vector<PrunedFolder>& done) {
+  const std::vector<fs::path> entries = listed(folder);
+  const std::string data = root_of_index(folder / "index.tsv");
+  const fs::path in_use = beside(folder, ".in-use");
+  std::string kept;
+  std::optional<base::FileLock> unused;
+  if (request.keep.contains(folder.filename())) {
+    kept = "--keep names it";
+  } else {
+    unused.emplace(base::FileLock::try_exclusive(in_use));
+    if (!unused->holds() || !unused->is_current()) kept = "a run uses it (or its lock can't be taken)";
   }
-
-  // Removes the index and the lock files when no copy is left.
-  void remove_index() {
-    const std::vector<std::string> names = names_in(opened_.number());
-    if (!std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-          return is_small_file(name) && kind_of(opened_.number(), name) == S_IFREG;
-        }))
-      return;
-    for (const std::string& name : names) {
-      std::optional<base::FileLock> lock;
-      if (name.ends_with(kPackLock)) lock.emplace(base::FileLock::try_exclusive(folder_ / name));
-      if (!lock || lock->holds()) ::unlinkat(opened_.number(), name.c_str(), 0);
-    }
-    ::rmdir(folder_.c_str());  // fails, as intended, if something is left in it
-  }
-
-  const PruneRequest& request_;
-  const fs::path folder_;
-  const std::string data_;
-  std::vector<PrunedFolder>& done_;
-  base::Descriptor opened_;
-};
+  for (const fs::path& entry : entries)
+    if (type_of(entry) == fs::file_type::directory)
+      done.push_back(prune_copy(entry, data, kept, request.dry_run));
+  if (!kept.empty()) return;
+  if (!request.dry_run) remove_index(folder);
+  std::error_code ignored;
+  fs::remove(in_use, ignored);
+}
 
 }  // namespace
 
 std::vector<PrunedFolder> prune(const PruneRequest& request) {
-  // The store itself may be a symbolic link.
-  const base::Descriptor store(::open(request.store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (store.number() < 0)
+  std::vector<fs::path> sets;
+  try {
+    sets = listed(request.store);
+  } catch (const std::system_error& error) {
     throw std::runtime_error(fmt::format("{}: {}; give the folder of packed copies with --store",
-                                         request.store.string(), std::strerror(errno)));
+                                         request.store.string(), error.code().message()));
+  }
   std::vector<PrunedFolder> done;
-  for (const std::string& name : names_in(store.number()))
-    if (is_fingerprint(name) && kind_of(store.number(), name) == S_IFDIR) try {
-        Pruning(request, request.store / name, done).run();
-      } catch (const std::system_error& error) {
-        done.push_back({request.store / name, "", 0, error.what()});
+  for (const fs::path& set : sets)
+    if (is_fingerprint(set.filename()) && type_of(set) == fs::file_type::directory) try {
+        prune_set(request, set, done);
+      } catch (const std::system_error& problem) {
+        done.push_back({set, "", 0, problem.what()});
       }
   return done;
 }

@@ -24,12 +24,9 @@ struct ScanOptions {
 void add_images(Dataset& dataset, const Containers& found, const std::vector<std::string>& files,
                 Labels& labels, std::optional<Unreadable> checked);
 
-// Lists root/train in the order of torchvision's ImageFolder: JPEG and PNG files (.jpeg, .jpg, .png in any
-// case), including nested folders and links. Unlike in ImageFolder, hidden folders are not classes (a note is
-// added). Throws std::runtime_error (one line, with the next step) if the folder is missing, has no class
-// folders, has images in ImageFolder's other formats, has a class without images, or is a stand-in that is
-// unfinished. Images within larger files (containers.h) are listed as ranges of these files, sorted by file
-// and then as stored.
+// Lists root/train in the order of torchvision's ImageFolder, as docs/data.md says; images within larger
+// files (containers.h) as ranges of these files, sorted by file and then as stored. Throws std::runtime_error
+// (one line, with the next step) if the images are missing, refused or those of an unfinished stand-in.
 Dataset scan_dataset(const std::filesystem::path& root, const ScanOptions& options = {});
 
 // Lists root/val with the classes and labels of `train`; val may lack classes of train. Throws

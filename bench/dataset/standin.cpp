@@ -37,9 +37,16 @@ ImagePlan plan_of(const StandinOptions& options, int64_t index) {
                                 : plan_image(options.seed, index, options.classes);
 }
 
-std::string words(int64_t images, int64_t classes, int64_t seed, int64_t validation) {
-  return fmt::format("{} images, {} classes, seed {}{}", images, classes, seed,
-                     validation > 0 ? fmt::format(", {} images to validate", validation) : "");
+StandinRecord record_of(const StandinOptions& options) {
+  return {.seed = options.seed,
+          .images = options.images,
+          .classes = options.classes,
+          .validation = options.validation};
+}
+
+std::string words(const StandinRecord& record) {
+  return fmt::format("{} images, {} classes, seed {}{}", record.images, record.classes, record.seed,
+                     record.validation > 0 ? fmt::format(", {} images to validate", record.validation) : "");
 }
 
 // True if a finished set with these options exists. Throws std::runtime_error if the folder holds anything
@@ -53,12 +60,10 @@ bool check_folder(const StandinOptions& options, bool& outdated) {
                       (options.out / "train").string()));
     return false;
   }
-  if (record->images != options.images || record->classes != options.classes ||
-      record->seed != options.seed || record->validation != options.validation)
-    throw std::runtime_error(fmt::format(
-        "{} holds a stand-in of {}, but {} were requested; choose another --out or remove it",
-        options.out.string(), words(record->images, record->classes, record->seed, record->validation),
-        words(options.images, options.classes, options.seed, options.validation)));
+  if (const std::string found = words(*record), asked = words(record_of(options)); found != asked)
+    throw std::runtime_error(
+        fmt::format("{} holds a stand-in of {}, but {} were requested; choose another --out or remove it",
+                    options.out.string(), found, asked));
   outdated = record->version != kStandinVersion;
   return record->finished && !outdated;
 }
@@ -141,11 +146,7 @@ StandinResult make_standin(const StandinOptions& options) {
       options.validation > 0 ? 16'000 : 122'000;  // ImageNet's 114.7 KB and a block
   base::require_room(options.out, static_cast<int64_t>(missing.size()) * bytes_per_image + 4'000'000,
                      "the stand-in");
-  StandinRecord record;
-  record.seed = options.seed;
-  record.images = options.images;
-  record.classes = options.classes;
-  record.validation = options.validation;
+  StandinRecord record = record_of(options);
   write_standin_record(options.out, record);
   const auto make_class_folders = [&](int64_t first, int64_t images) {
     for (int64_t c = 0; c < std::min(options.classes, images); ++c)

@@ -221,15 +221,4 @@ void visit_parquet(const Container& container) {
 }
 
 }  // namespace bench
-#else
-#include <stdexcept>
-
-namespace bench {
-
-static constexpr const char* kNoArrow =
-    "this build found no Apache Arrow 15 or newer: let ./run_matrix install the wheel pyarrow, and build again";
-void visit_arrow(const Container&) { throw std::runtime_error(kNoArrow); }
-void visit_parquet(const Container&) { throw std::runtime_error(kNoArrow); }
-
-}  // namespace bench
 #endif

@@ -131,14 +131,4 @@ void visit_tar(const Container& container) {
 }
 
 }  // namespace bench
-#else
-#include <stdexcept>
-
-namespace bench {
-
-void visit_tar(const Container&) {
-  throw std::runtime_error("this build found no libarchive: install libarchive-dev and build again");
-}
-
-}  // namespace bench
 #endif

@@ -23,15 +23,4 @@ void visit_tfrecord(const Container& container) {
 }
 
 }  // namespace bench
-#else
-#include <stdexcept>
-
-namespace bench {
-
-void visit_tfrecord(const Container&) {
-  throw std::runtime_error(
-      "this build found no ISA-L or no protobuf: install libisal-dev and libprotobuf-dev and build again");
-}
-
-}  // namespace bench
 #endif

@@ -12,7 +12,6 @@
 #include <unordered_set>
 
 #include "harness/base/file.h"
-#include "harness/contract/dataset.h"
 
 namespace bench {
 
@@ -36,15 +35,10 @@ std::vector<fs::path> Dataset::files_of(const std::vector<int64_t>& records) con
 
 void write_index(const Dataset& dataset, const fs::path& file) {
   harness::IndexHeader header;
+  static_cast<harness::DatasetFacts&>(header) = dataset;
   header.root = dataset.root.string();
-  header.fingerprint = dataset.fingerprint;
   header.images = int64_t(dataset.images.size());
   header.bytes = dataset.total_bytes();
-  header.kind = dataset.kind;
-  header.seed = dataset.seed;
-  header.skipped = dataset.skipped;
-  header.classes = dataset.classes;
-  header.left_out = dataset.left_out;
   // Invalid UTF-8 in class names is replaced (they are informational); paths are written below byte for byte.
   std::string text =
       harness::encode(header).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -79,14 +73,9 @@ Dataset read_index(const fs::path& file) {
   int64_t images = 0;
   try {
     std::getline(stream, line);
-    harness::IndexHeader header = harness::index_header(line);
+    const harness::IndexHeader header = harness::index_header(line);
+    static_cast<harness::DatasetFacts&>(dataset) = header;
     dataset.root = header.root;
-    dataset.fingerprint = header.fingerprint;
-    dataset.kind = header.kind;
-    dataset.seed = header.seed;
-    dataset.skipped = header.skipped;
-    dataset.left_out = std::move(header.left_out);
-    dataset.classes = std::move(header.classes);
     images = header.images;
   } catch (const harness::Violation& violation) {
     throw bad(fmt::format("this is not the header of an index ({})", violation.what()));

@@ -2,9 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "harness/contract/dataset.h"
 
 namespace bench {
 
@@ -21,19 +22,9 @@ struct ImageEntry {
   std::string file() const { return offset < 0 ? path : path.substr(0, file_length); }
 };
 
-struct Dataset {
-  std::filesystem::path root;        // folder that holds train/<wnid>/<wnid>_<n>.JPEG
-  std::vector<ImageEntry> images;    // by class folder, then file name: the key order of every packed storage
-  std::vector<std::string> classes;  // class folders in sorted order
-  std::string fingerprint;  // 16 hex digits over paths, sizes, labels and the content of a sample of files
-  std::string kind = "folder";  // or "stand-in", or the storage that reads it in place
-  int64_t seed = 0;             // of a stand-in, otherwise 0
-  // Number of files with an image extension that are not regular files, are macOS metadata (._*) or have a
-  // line break in the path.
-  int64_t skipped = 0;
-  // Number of images in formats that are not decoded here, by lower-case extension; empty unless scanned with
-  // Unreadable::left_out.
-  std::map<std::string, int64_t> left_out;
+struct Dataset : harness::DatasetFacts {
+  std::filesystem::path root;      // folder that holds train/<wnid>/<wnid>_<n>.JPEG
+  std::vector<ImageEntry> images;  // by class folder, then file name: the key order of every packed storage
   // Differences from the list of torchvision's ImageFolder, as text; not stored in the index file.
   std::vector<std::string> notes;
   int64_t total_bytes() const;

@@ -19,7 +19,6 @@ bool is_fingerprint(const std::string& name) {
 
 std::optional<PackRecord> read_pack_record(const fs::path& folder) {
   std::ifstream stream = base::open_regular(folder.string() + std::string(kPackRecord));
-  if (!stream) stream = base::open_regular(folder / "pack.json");
   if (!stream) return std::nullopt;
   try {
     const std::string text(std::istreambuf_iterator<char>(stream), {});

@@ -40,8 +40,7 @@ struct PackRecord {
 };
 // With one of these endings: of a copy's record, and of its lock, both beside the copy's folder.
 inline constexpr std::string_view kPackRecord = ".pack.json", kPackLock = ".lock";
-// std::nullopt if there is no such record of the folder. Copies of earlier versions have theirs within.
-
+// std::nullopt if there is no such record of the folder.
 std::optional<PackRecord> read_pack_record(const std::filesystem::path& folder);
 
 // Whether make_dataset packed this folder: STORE/<fingerprint>/<name> with a record that names the same

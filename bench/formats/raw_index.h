@@ -14,8 +14,7 @@ namespace bench {
 
 static_assert(std::endian::native == std::endian::little, "the index is read and written in host byte order");
 
-inline constexpr uint64_t kRawIndexMagic = 0x3230584449574152;                  // "RAWIDX02"
-inline constexpr uint64_t kRawIndexWithoutChecksumsMagic = 0x3130584449574152;  // "RAWIDX01", no longer read
+inline constexpr uint64_t kRawIndexMagic = 0x3230584449574152;  // "RAWIDX02"
 inline constexpr int kRawShorterSide = 256;
 
 struct RawIndexHeader {

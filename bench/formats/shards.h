@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "bench/formats/index.h"
+
 namespace bench {
 
 // Shards hold consecutive records; their lengths differ by at most one, the longer ones come first.
@@ -40,6 +42,10 @@ std::vector<std::filesystem::path> files_holding(const Shards& shards, const std
 inline Shards shards_of(int64_t records, int64_t bytes) {
   constexpr int64_t kShardBytes = int64_t{128} << 20, kLeast = 4;
   return {records, std::min(records, std::max(kLeast, (bytes + kShardBytes - 1) / kShardBytes))};
+}
+
+inline Shards shards_of(const Dataset& dataset) {
+  return shards_of(static_cast<int64_t>(dataset.images.size()), dataset.total_bytes());
 }
 
 }  // namespace bench

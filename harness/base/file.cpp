@@ -106,6 +106,13 @@ void throw_write_error(const fs::path& path, int error) {
                                        std::strerror(error), next));
 }
 
+std::string first_line(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
 int write_all(int descriptor, const void* data, size_t bytes) {
   for (size_t done = 0; done < bytes;) {
     const ssize_t n = ::write(descriptor, static_cast<const char*>(data) + done, bytes - done);
@@ -113,6 +120,19 @@ int write_all(int descriptor, const void* data, size_t bytes) {
     if (n > 0) done += static_cast<size_t>(n);
   }
   return 0;
+}
+
+int64_t read_all(int descriptor, void* target, size_t bytes, int64_t offset) {
+  size_t done = 0;
+  while (done < bytes) {
+    char* const place = static_cast<char*>(target) + done;
+    const ssize_t n = offset < 0 ? ::read(descriptor, place, bytes - done)
+                                 : ::pread(descriptor, place, bytes - done, offset + off_t(done));
+    if (n < 0 && errno != EINTR) return -1;
+    if (n == 0) break;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  return static_cast<int64_t>(done);
 }
 
 void write_whole_file(const fs::path& file, std::span<const uint8_t> content, bool durable) {

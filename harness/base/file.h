@@ -53,8 +53,15 @@ std::ifstream open_regular(const std::filesystem::path& file);
 // The whole content. Throws std::runtime_error with the file and the reason when it can't be read.
 std::string read_file(const std::filesystem::path& file);
 
+// Its first line; empty where the file is empty or can't be read.
+std::string first_line(const std::filesystem::path& file);
+
 // Writes all bytes, also where a call takes only a part of them. Returns errno of a failed call, or 0.
 int write_all(int descriptor, const void* data, size_t bytes);
+
+// Reads all bytes from `offset`, or from where the descriptor is if that is -1. Returns how many: fewer where
+// the file ends before; -1 with errno where a call fails.
+int64_t read_all(int descriptor, void* target, size_t bytes, int64_t offset = -1);
 
 // Replaces the file atomically: writes a draft in the same folder and renames it, so a reader sees the
 // complete old or the complete new content, even after a full disk or a kill. With several writers, the last

@@ -9,6 +9,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/exit_code.h"
+#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/base/say.h"
@@ -44,6 +45,7 @@ static std::string run_make_dataset(const Installation& installation, std::vecto
 
 template <class... Answers>
 static std::tuple<Answers...> last_line_as(const std::string& output) {
+  if (base::interrupted()) return {};  // make_dataset may have ended before its answer
   const std::string text = output.substr(0, output.find_last_not_of('\n') + 1);
   const nlohmann::json object = base::parse_json(text.substr(text.rfind('\n') + 1));
   if (!object.is_object())
@@ -73,6 +75,7 @@ static void pack(const Installation& installation, const AxisValues& values, con
     return std::get<0>(last_line_as<PackAnswer>(run_make_dataset(installation, command)));
   };
   PackAnswer packed = make();
+  if (base::interrupted()) return;
   if (packed.made_in_s) data.copied_in_s[storage] = *packed.made_in_s;
   if (!packed.location.empty() && trait(values, "storage", storage, &Traits::transient, false)) {
     // Another run may be removing the copy: lock it, then make it again if it is gone.
@@ -97,6 +100,7 @@ static Data prepare(const Installation& installation, const Request& request, co
     return last_line_as<IndexAnswer, RecordData>(run_make_dataset(installation, index));
   };
   auto [answer, description] = make();
+  if (base::interrupted()) return data;
   data.index = answer.index;
   data.in_use = std::make_unique<CopiesInUse>(data.index.parent_path());
   if (!fs::exists(data.index))
@@ -113,21 +117,38 @@ static Data prepare(const Installation& installation, const Request& request, co
   return data;
 }
 
+// Without links. None where it can't be listed.
+static std::vector<fs::path> folders_in(const fs::path& place) try {
+  std::vector<fs::path> found = base::entries_of(place);
+  std::erase_if(
+      found, [](const fs::path& one) { return fs::symlink_status(one).type() != fs::file_type::directory; });
+  return found;
+} catch (const std::runtime_error&) {
+  return {};
+}
+
 // Prints the size of the folder with packed copies, which grows without limit.
 static void say_store(const Installation& installation, const DataSets& sets) {
+  const fs::path store = store_of(installation);
+  base::Command remove{{installation.make_dataset, "prune", "--store", store}, {}, {}, {}, {}};
   std::set<std::string> own;
   for (const Data* set : {sets.plain.get(), sets.learnable.get()})
-    if (!set->description.fingerprint.empty()) own.insert(set->description.fingerprint);
-  const fs::path store = store_of(installation);
-  const StoreRoom room = room_of_store(store, own);
-  const auto uses_store = [&](const Data& set) {
-    return std::ranges::any_of(set.packed, [&](const auto& copy) {
-      return fs::path(copy.second).parent_path().parent_path() == store;
-    });
-  };
-  if (own.empty() || (room.of_others == 0 && !uses_store(*sets.plain) && !uses_store(*sets.learnable)))
-    return;
-  base::say("run_matrix: {}\n", describe_store(store, room, installation.make_dataset, own));
+    if (const std::string& name = set->description.fingerprint; !name.empty() && own.insert(name).second)
+      remove.arguments.insert(remove.arguments.end(), {"--keep", name});
+  int64_t bytes = 0, of_others = 0;
+  for (const fs::path& set : folders_in(store))
+    for (const fs::path& copy : folders_in(set)) {
+      const int64_t size = base::bytes_below(copy);
+      bytes += size;
+      if (!own.contains(set.filename())) of_others += size;
+    }
+  if (own.empty() || bytes == 0) return;
+  base::say("run_matrix: {} holds {:.3f} GB of packed copies{}\n", store.string(), bytes / 1e9,
+            of_others == 0
+                ? ""
+                : fmt::format(", of which {:.3f} GB are of other data sets; `{}` removes those that "
+                              "no run uses",
+                              of_others / 1e9, base::shell_line(remove)));
 }
 
 DataSets prepare_data(const Installation& installation, const Request& request, const Scale& scale,

@@ -1,9 +1,6 @@
-// The folder of packed copies (data/packed): its size, and locks on the copies in use.
+// Locks on the packed copies in use.
 #pragma once
-#include <cstdint>
 #include <optional>
-#include <set>
-#include <string>
 
 #include "harness/base/file_lock.h"
 #include "harness/config/installation.h"
@@ -33,15 +30,5 @@ class TransientCopy {
   std::filesystem::path location_;
   base::InUse use_;
 };
-
-struct StoreRoom {
-  int64_t bytes = 0, of_others = 0;  // size of all files; of those of other data sets with copies
-  int64_t others = 0;                // number of these data sets
-};
-StoreRoom room_of_store(const fs::path& store, const std::set<std::string>& own_fingerprints);
-
-// One line about the store: path, size, and the command that removes copies of other data sets.
-std::string describe_store(const fs::path& store, const StoreRoom& room, const fs::path& make_dataset,
-                           const std::set<std::string>& own_fingerprints);
 
 }  // namespace harness

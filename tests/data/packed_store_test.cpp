@@ -1,5 +1,4 @@
-// unit: `make_dataset prune` removes what make_dataset packed and nothing else, and a run says how large the
-// folder of packed copies has become
+// unit: `make_dataset prune` removes what make_dataset packed and nothing else
 #include "harness/data/packed_store.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ struct Store : testing::Test {
   fs::path add_set(const std::string& name) {
     folder.write_small_set(name);
     folder.write(name + "/train/n00/" + name + ".JPEG", name);
-    PackRequest request{scan_dataset(folder.path / name), "", true};
+    PackRequest request{scan_dataset(folder.path / name), ""};
     request.folder = store / request.dataset.fingerprint;
     write_index(request.dataset, request.folder / "index.tsv");
     PackRegistry::instance().find("lmdb")(request);
@@ -135,7 +134,8 @@ TEST_F(Store, WhatMakeDatasetDidNotPackStays) {
 
 TEST_F(Store, LinksAreNeverFollowed) {
   const fs::path set = add_set("set"), linked = add_set("linked"), odd = add_set("odd");
-  folder.write("precious/pack.json", folder.read("store/" + set.filename().string() + "/lmdb.pack.json"));
+  const std::string prefix = "store/" + set.filename().string() + "/";
+  folder.write(prefix + "raw.pack.json", folder.read(prefix + "lmdb.pack.json"));
   folder.write("precious/data.mdb", "precious");
   fs::rename(set / "lmdb", folder.path / "moved");
   fs::create_directory_symlink(folder.path / "moved", set / "lmdb");
@@ -158,31 +158,6 @@ TEST_F(Store, ThatIsMissingIsNamed) {
               prune({folder.path / "none", {}, false});
             }).find("none: No such file"),
             std::string::npos);
-}
-
-TEST_F(Store, ItsSizeIsSaidAndHowToRemoveWhatOthersLeft) {
-  const fs::path mine = add_set("mine");
-  const std::set<std::string> own = {mine.filename()};
-  harness::StoreRoom room = harness::room_of_store(store, own);
-  EXPECT_EQ(room.others, 0);
-  EXPECT_GT(room.bytes, 24'000);
-  EXPECT_EQ(harness::describe_store(store, room, "/p/make_dataset", own),
-            store.string() + " holds 0.1 MB of packed copies");
-  add_set("other");
-  folder.write("store/0123456789abcdef/index.tsv", "listed, but not packed");
-  fs::create_directory_symlink("/usr", store / "link");
-  const int64_t alone = room.bytes;
-  room = harness::room_of_store(store, own);
-  EXPECT_EQ(room.others, 1);
-  EXPECT_EQ(room.bytes, alone + room.of_others + 22) << "links aren't followed";
-  const std::string text =
-      harness::describe_store(store, {12'300'000'000, 9'100'000'000, 2}, "/p/make_dataset", own);
-  EXPECT_NE(text.find("holds 12.3 GB of packed copies, of which 9.1 GB belong to 2 other data sets"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("make_dataset prune --store " + store.string() + " --keep " + mine.filename().string()),
-            std::string::npos)
-      << text;
 }
 
 }  // namespace bench::packed_store_test

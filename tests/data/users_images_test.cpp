@@ -1,5 +1,8 @@
 // unit: run_matrix on a user's folder: unsupported image formats are refused or left out, and the size of
 // packed copies is reported.
+#include <unistd.h>
+
+#include "harness/base/interrupt.h"
 #include "harness/data/data.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/program.h"
@@ -95,6 +98,23 @@ TEST(MakeDataset, ThatASignalReachesAloneIsReportedAsInterrupted) {
   EXPECT_SAYS(failure("exit 130"), "make_dataset was interrupted; start the same command again");
   EXPECT_SAYS(failure("kill -9 $$"), "make_dataset was ended by signal 9 (Killed)");
   EXPECT_SAYS(failure("exit 2"), "make_dataset ended with exit code 2");
+}
+
+TEST(MakeDataset, ThatCtrlCEndsIsNoFailure) {
+  const TemporaryFolder folder;
+  Installation installation;
+  installation.make_dataset = folder / "make_dataset";
+  std::ofstream(installation.make_dataset) << "#!/bin/sh\nkill -INT $PPID\nexit 130\n";
+  fs::permissions(installation.make_dataset, fs::perms::owner_all);
+  Request request;
+  request.data = folder.path();
+  const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
+    base::note_interrupts();
+    const std::string failure = failure_of([&] { prepare_data(installation, request, {}, {}, {}); });
+    std::cerr << failure;
+    _exit(failure.empty() && base::interrupted() ? 130 : 1);
+  };
+  EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
 }
 
 }  // namespace harness::users_images_test

@@ -106,7 +106,7 @@ TEST_F(Containers, AreReadInPlaceAndPackedAsTheirSource) {
     fs::create_directories(store);
     for (const char* to : {"lmdb", "webdataset", "arrow", "parquet", "hdf5", "tfrecord"}) {
       SCOPED_TRACE(to);
-      const PackResult packed = PackRegistry::instance().find(to)({listed, store, true});
+      const PackResult packed = PackRegistry::instance().find(to)({listed, store});
       expect_same(*open(to, listed, packed.location), listed, inputs().source);
     }
   }
@@ -182,7 +182,7 @@ TEST_F(Containers, TfRecordsAreReadOnceTheirFirstClassIsTold) {
 #ifndef HAVE_TFRECORD
   GTEST_SKIP() << "no TFRecords in this build";
 #endif
-  PackRequest request{inputs().source, inputs().folder.path() / "store/tf", true};
+  PackRequest request{inputs().source, inputs().folder.path() / "store/tf"};
   fs::create_directories(request.folder);
   for (ImageEntry& image : request.dataset.images) ++image.label;  // as in ImageNet's
   const fs::path place = PackRegistry::instance().find("tfrecord")(request).location;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <future>
 #include <optional>
+#include <set>
 
 #include "bench/dataset/commands.h"
 #include "bench/dataset/pack.h"
@@ -71,7 +72,7 @@ TEST_F(Packing, LmdbHoldsLabelsAndFilesInIndexOrder) {
   }
 }
 
-TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitIsASeparateCopy) {
+TEST_F(Packing, FinishedLmdbIsKeptUntilTheNumberOfImagesChanges) {
   const PackResult made = pack_lmdb();
   ASSERT_TRUE(made.made_in_s.has_value());
   const auto written = std::filesystem::last_write_time(request.folder / "lmdb/data.mdb");
@@ -80,20 +81,7 @@ TEST_F(Packing, FinishedLmdbIsKeptAndAnotherLimitIsASeparateCopy) {
   EXPECT_EQ(kept.made_in_s, made.made_in_s) << "the copy remembers it";
   EXPECT_EQ(std::filesystem::last_write_time(request.folder / "lmdb/data.mdb"), written);
   request.dataset.images.resize(2);
-  request.whole = false;
-  const auto result = pack_lmdb();
-  EXPECT_EQ(result.location, request.folder / "lmdb-first2");
-  EXPECT_EQ(contents(result.location).size(), 2u);
-}
-
-TEST_F(Packing, RecordWithinACopyOfAnEarlierVersionIsMovedBesideIt) {
-  const auto made = pack_lmdb().made_in_s;
-  std::filesystem::rename(request.folder / "lmdb.pack.json", request.folder / "lmdb/pack.json");
-  const PackResult kept = pack_lmdb();
-  EXPECT_EQ(kept.note, "already packed");
-  EXPECT_EQ(kept.made_in_s, made);
-  EXPECT_TRUE(std::filesystem::exists(request.folder / "lmdb.pack.json"));
-  EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb/pack.json")) << "polars would read it";
+  EXPECT_EQ(contents(pack_lmdb().location).size(), 2u);
 }
 
 TEST_F(Packing, OtherLabelsAreAnotherDataSet) {
@@ -131,6 +119,28 @@ TEST_F(Packing, EqualImagesElsewhereHaveAListOfTheirOwn) {
   EXPECT_NE(lists[0], lists[1]) << "a run may be reading it";
   EXPECT_EQ(read_index(lists[0]).root, folder.path / "set");
   EXPECT_EQ(read_index(lists[1]).root, folder.path / "again");
+}
+
+TEST_F(Packing, EqualImagesIndexedAtTheSameTimeHaveTwoListsToo) {
+  std::filesystem::copy(folder.path / "set", folder.path / "again", std::filesystem::copy_options::recursive);
+  const auto lists = request.folder / request.dataset.fingerprint;
+  std::filesystem::create_directories(lists);
+  std::optional<base::FileLock> first(base::FileLock::of_folder(lists));
+  if (!first->holds()) GTEST_SKIP() << "no locks on this file system";
+  testing::internal::CaptureStdout();
+  const auto index = [&](const char* set) {
+    return std::async(std::launch::async,
+                      [this, set] { run_index(folder.path / set, request.folder, false, {}); });
+  };
+  auto one = index("set"), other = index("again");
+  EXPECT_EQ(one.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  first.reset();
+  one.get(), other.get();
+  testing::internal::GetCapturedStdout();
+  std::set<std::filesystem::path> roots;
+  for (const auto& list : std::filesystem::directory_iterator(lists))
+    roots.insert(read_index(list.path()).root);
+  EXPECT_EQ(roots, (std::set<std::filesystem::path>{folder.path / "set", folder.path / "again"}));
 }
 
 TEST_F(Packing, HalfPackedLmdbIsDoneAgain) {
@@ -211,7 +221,7 @@ TEST_F(Packing, MemoryCopyKeepsPathsOrSaysWhatItNeeds) {
 
 TEST_F(Packing, MemoryCopyWaitsUntilAnotherRunHasRemovedItsOwn) {
   const auto own = base::private_folder(folder.path);
-  const auto copy = own / packed_name(request.dataset.fingerprint, request);
+  const auto copy = own / request.dataset.fingerprint;
   const std::string removed_last =
       std::filesystem::relative(copy, folder.path).string() + ".partial/removed-last";
   folder.write(removed_last, "x");

@@ -45,7 +45,7 @@ class NotAFile : public testing::Test {
   }
 
   PackResult pack(const std::string& kind) const {
-    PackRequest request{dataset_, folder_.path() / "store" / dataset_.fingerprint, true};
+    PackRequest request{dataset_, folder_.path() / "store" / dataset_.fingerprint};
     fs::create_directories(request.folder);
     return PackRegistry::instance().find(kind)(request);
   }

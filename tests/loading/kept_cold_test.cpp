@@ -92,7 +92,7 @@ TEST_F(KeptCold, RecordsOfAShuffledSliceAreNotInTheCache) {
     SCOPED_TRACE(value.name);
     std::filesystem::path packed;
     if (value.traits.packed.value_or(false))
-      packed = PackRegistry::instance().find(value.name)({dataset_, folder_.path(), true}).location;
+      packed = PackRegistry::instance().find(value.name)({dataset_, folder_.path()}).location;
     ReadCounts counts;
     const auto storage =
         kept_cold(open_storage(value.name, {dataset_, packed, true, records_}), records_, 1, counts);
@@ -116,7 +116,7 @@ TEST_F(KeptCold, RecordsOfAShuffledSliceAreNotInTheCache) {
 }
 
 TEST_F(KeptCold, ManyReadersGetTheirRecordsWhilePagesAreDropped) {
-  const auto packed = PackRegistry::instance().find("lmdb")({dataset_, folder_.path(), true}).location;
+  const auto packed = PackRegistry::instance().find("lmdb")({dataset_, folder_.path()}).location;
   ReadCounts counts;
   const auto storage =
       kept_cold(open_storage("lmdb", {dataset_, packed, true, records_}), records_, 4, counts);
@@ -155,7 +155,7 @@ TEST_F(KeptCold, StoragesWithoutPageCacheStayAsTheyAre) {
 }
 
 TEST_F(KeptCold, TheMappingOfALibraryIsFound) {
-  const auto packed = PackRegistry::instance().find("lmdb")({dataset_, folder_.path(), true}).location;
+  const auto packed = PackRegistry::instance().find("lmdb")({dataset_, folder_.path()}).location;
   const std::filesystem::path file = packed / "data.mdb";
   EXPECT_TRUE(mapping_of(file).empty());
   const auto storage = open_storage("lmdb", {dataset_, packed, true, records_});

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "bench/loading/storage/cache_proof.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/listener.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/object_store.h"
@@ -105,7 +106,25 @@ TEST_F(ObjectStoreTest, SaysWhyItDoesNotStart) {
     command.arguments = {"sh", "-c", "echo bad luck; exit 3"};
     harness::Service("a program", command, folder.path() / "words").wait_until([] { return false; });
   });
-  EXPECT_EQ(why, "a program ended: exit code 3; its last output: bad luck");
+  EXPECT_EQ(why, "a program ended with exit code 3; its last output: bad luck");
+}
+
+// Else each Ctrl-C would be answered with another start.
+TEST(ObjectStore, ThatCtrlCEndsIsNotStartedAgain) {
+  const TemporaryFolder folder;
+  const fs::path fake = folder.path() / "nginx", calls = folder.path() / "calls";
+  std::ofstream(fake) << "#!/bin/sh\necho started >> " << calls << "\nkill -INT $PPID\nexec sleep 30\n";
+  fs::permissions(fake, fs::perms::owner_all);
+  const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
+    ::setenv("PATH", (folder.path().string() + ":" + ::getenv("PATH")).c_str(), 1);
+    base::note_interrupts();
+    const std::string why = failure_of([&] {
+      harness::ObjectStore(folder.path(), folder.path() / "server", folder.path() / "log", nullptr);
+    });
+    _exit(why == "interrupted" ? 130 : 1);
+  };
+  EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
+  EXPECT_EQ(content_of(calls), "started\n");
 }
 
 }  // namespace bench::remote_test

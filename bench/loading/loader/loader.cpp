@@ -1,9 +1,7 @@
-// Batches in slots. With the ring, threads draw tickets, one per image. A ticket determines batch, place and
-// record, so the result doesn't depend on the thread that draws it. There is no lock per image: a slot opens
-// when its previous batch is released, and its last image completes it. With `dataloader` a thread takes all
-// tickets of a batch, and also waits until the batch may be begun. With `copy_to` the last image passes the
-// batch on to another thread, whose copy completes it. With a batch decoder the thread of the last image
-// decodes them all.
+// Batches in slots: threads draw tickets, one per image (with `dataloader` all of a batch), which determine
+// batch, place and record, so the result doesn't depend on the thread. There is no lock per image: a slot
+// opens when its previous batch is released, and its last image completes it, passes it on to the thread of
+// `copy_to`, or has the batch decoder decode all.
 #include "bench/loading/loader/loader.h"
 
 #include <fmt/format.h>

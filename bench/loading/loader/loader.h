@@ -18,15 +18,10 @@
 
 namespace bench {
 
-// How the threads share the work of batches.
-//   ring        All threads work on the same batch, an image each, and go on to the next one when no image is
-//               left. A batch is ready sooner than one thread could make it; up to ring_depth are ahead.
-//   dataloader  As torch.utils.data.DataLoader with prefetch_factor=2: batch n is made by thread n % threads
-//               alone. Each thread has at most two batches that next() has not yet handed over; batches are
-//               handed over in order, so one slow batch holds up those behind it. What differs from
-//               PyTorch's: threads, not processes, so no copy through shared memory; and buffers are reused:
-//               one more than are ahead exists, so a thread also waits while the caller holds two batches.
-// Images, labels and their order are the same, bit for bit. With 0 threads there is no difference.
+// How the threads share the work of batches, as the row field's help says. Images, labels and their order are
+// the same, bit for bit. dataloader: batch n is made by thread n % threads alone. Unlike PyTorch's, these are
+// threads, not processes, so nothing is copied through shared memory; and one buffer more than are ahead is
+// reused, so a thread also waits while the caller holds two batches.
 enum class HandingOver { ring, dataloader };
 HandingOver handing_over(const std::string& name);  // the row field; throws std::invalid_argument
 inline constexpr int kPrefetchedPerThread = 2;      // prefetch_factor's default

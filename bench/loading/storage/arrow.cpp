@@ -1,7 +1,7 @@
 // One Arrow IPC file of all images, decoded in place from mapped pages. Arrow's MemoryMappedFile would
 // prefetch (madvise) every range that it returns, here the whole file; so the file is mapped here, and Arrow
 // only reads the batches' metadata from that memory.
-#include "bench/loading/storage/optional_libraries.h"
+#include "bench/formats/optional_libraries.h"
 #include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_ARROW
@@ -17,9 +17,19 @@
 
 #include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/file_reader.h"
+#endif
 
 namespace bench {
 namespace {
+
+const Value kArrow = {"storage",
+                      "arrow",
+                      "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
+                      {.packed = true}};
+
+#ifndef HAVE_ARROW
+[[maybe_unused]] const bool registered_storage_arrow = register_missing(kArrow, kNoArrow);
+#else
 
 // The buffers of one batch, verified to be within the mapped file.
 struct Batch {
@@ -29,12 +39,14 @@ struct Batch {
   std::span<const uint8_t> images;
 };
 
-class Arrow : public SharedStorage {
+class Arrow : public SharedStorage, PackedCopy {
  public:
   explicit Arrow(const StorageOptions& options)
       : SharedStorage("arrow", options.dataset),
-        file_(options.location / "images.arrow"),
-        next_step_(pack_again("arrow", options.location)),
+        PackedCopy(
+            "arrow", options,
+            fmt::format("the Arrow file {} can't be used:", (options.location / "images.arrow").string())),
+        file_(location_ / "images.arrow"),
         mapped_(file_, options.readahead, next_step_) {
     const auto bytes = mapped_.bytes();
     const auto source = std::make_shared<arrow::io::BufferReader>(
@@ -50,9 +62,7 @@ class Arrow : public SharedStorage {
         !schema->field(label)->type()->Equals(arrow::int64()))
       fail("it has no columns image (binary, or a struct that begins with binary bytes) and label (int64)");
     for (int i = 0; i < (*opened)->num_record_batches(); ++i) add_batch(**opened, i, image, label);
-    const int64_t needed = records_needed(options);
-    if (ends_.empty() || ends_.back() < needed)
-      fail(fmt::format("it holds {} records and {} are needed", ends_.empty() ? 0 : ends_.back(), needed));
+    require(ends_.empty() ? 0 : ends_.back());
   }
 
   void release_mapped_pages() const override { mapped_.release_pages(); }
@@ -61,11 +71,6 @@ class Arrow : public SharedStorage {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& why) const {
-    throw std::runtime_error(
-        fmt::format("the Arrow file {} can't be used: {}; {}", file_.string(), why, next_step_));
-  }
-
   // Reads only the batch's metadata; offsets are checked when their image is read.
   void add_batch(arrow::ipc::RecordBatchFileReader& reader, int number, int image, int label) {
     auto read = reader.ReadRecordBatch(number);
@@ -122,32 +127,16 @@ class Arrow : public SharedStorage {
   }
 
   std::filesystem::path file_;
-  std::string next_step_;
   MappedFile mapped_;
   std::vector<Batch> batches_;
   std::vector<int64_t> ends_;  // per batch: number of its last record + 1
 };
 
-}  // namespace
-}  // namespace bench
-#endif
-
-namespace bench {
-namespace {
-
-const Value kArrow = {"storage",
-                      "arrow",
-                      "one Arrow IPC file (batches of 1000 rows), decoded in place from mapped pages",
-                      {.packed = true}};
-
 [[maybe_unused]] const bool registered_storage_arrow =
-#ifdef HAVE_ARROW
     StorageRegistry::instance().add(kArrow, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
       if (options.location == options.dataset.root) return files_in_place("arrow", options);
       return std::make_unique<Arrow>(options);
     });
-#else
-    register_missing(kArrow, kNoArrow);
 #endif
 
 }  // namespace

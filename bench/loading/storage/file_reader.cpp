@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -37,19 +36,10 @@ EncodedImage FileReader::read(int64_t record) {
   if (!readahead_) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);
   if (in_file && ::lseek(descriptor, image.offset, SEEK_SET) < 0) fail(std::strerror(errno));
   const size_t size = static_cast<size_t>(in_file ? image.bytes : file.bytes);
-  if (capacity_ < size) {
-    capacity_ = std::max(2 * capacity_, size);
-    buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
-  }
-  size_t done = 0;
-  while (done < size) {
-    const ssize_t count = ::read(descriptor, buffer_.get() + done, size - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(std::strerror(errno));
-    if (count == 0) break;  // shrunk since fstat: decoding will fail
-    done += static_cast<size_t>(count);
-  }
-  return {{buffer_.get(), done}, image.label};
+  if (buffer_.size() < size) buffer_.resize(size);
+  const int64_t read = base::read_all(descriptor, buffer_.data(), size);
+  if (read < 0) fail(std::strerror(errno));
+  return {{buffer_.data(), static_cast<size_t>(read)}, image.label};  // decoding fails if the file shrank
 }
 
 }  // namespace bench

@@ -22,8 +22,7 @@ class FileReader : public StorageReader {
   const std::vector<ImageEntry>& images_;
   bool readahead_;
   base::Descriptor folder_;
-  std::unique_ptr<uint8_t[]> buffer_;
-  size_t capacity_ = 0;
+  std::vector<uint8_t> buffer_;
 };
 
 // A storage that reads the images of options.dataset, the user's own files, with a FileReader; `name` is that

@@ -1,9 +1,7 @@
 // One HDF5 file of all images: hdf5 reads one range per image, hdf5_whole loads the images that the slice
-// needs into memory before it. The library is used only for the metadata; images are read with pread() at
-// H5Dget_offset(), because H5Dread() holds a global lock while it copies. Warm, per image of 115 KB: 15.4 us
-// of CPU time with pread(), 17.9 us with H5Dread(); wall time with two threads on two busy cores: 35 us and
-// 46 us.
-#include "bench/loading/storage/optional_libraries.h"
+// needs into memory before it. Images are read with pread() at H5Dget_offset(), because H5Dread() holds a
+// global lock while it copies: 46 instead of 35 us per image of 115 KB with two threads on two busy cores.
+#include "bench/formats/optional_libraries.h"
 #include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_HDF5
@@ -18,9 +16,21 @@
 #include "bench/formats/hdf5_handle.h"
 #include "bench/loading/storage/in_memory.h"
 #include "harness/base/file.h"
+#endif
 
 namespace bench {
 namespace {
+
+const Value kHdf5 = {"storage", "hdf5", "one HDF5 file, one range read per image", {.packed = true}};
+const Value kHdf5Whole = {"storage",
+                          "hdf5_whole",
+                          "one HDF5 file, its images loaded into memory before the slice",
+                          {.packed = true, .page_cache = false}};
+
+#ifndef HAVE_HDF5
+[[maybe_unused]] const bool registered_storage_hdf5 =
+    register_missing(kHdf5, kNoHdf5) && register_missing(kHdf5Whole, kNoHdf5);
+#else
 
 namespace fs = std::filesystem;
 constexpr size_t kLargestImage = size_t{1} << 30;  // a larger image is treated as damaged
@@ -107,13 +117,15 @@ void require_checksums(int descriptor) {
 }
 
 // Verified once; then any thread may read concurrently.
-class Hdf5 : public DatasetStorage {
+class Hdf5 : public DatasetStorage, PackedCopy {
  public:
   // Throws std::runtime_error with the next step if the file in options.location is missing, belongs to
   // another data set, is truncated or damaged, or has too few records.
   explicit Hdf5(const StorageOptions& options)
       : DatasetStorage("hdf5", options.dataset),
-        path_(options.location / "images.h5"),
+        PackedCopy("hdf5", options,
+                   fmt::format("the HDF5 file {}:", (options.location / "images.h5").string())),
+        path_(location_ / "images.h5"),
         opened_(base::RegularFile::open(path_.c_str())) {
     if (!opened_.is_open()) fail(opened_.why);
     if (!options.readahead) ::posix_fadvise(opened_.descriptor.number(), 0, 0, POSIX_FADV_RANDOM);
@@ -122,8 +134,7 @@ class Hdf5 : public DatasetStorage {
     } catch (const std::runtime_error& error) {
       fail(error.what());
     }
-    const int64_t needed = records_needed(options);
-    if (records() < needed) fail(fmt::format("it holds {} records and {} are needed", records(), needed));
+    require(records());
   }
 
   std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
@@ -146,36 +157,22 @@ class Hdf5 : public DatasetStorage {
     explicit Reader(const Hdf5& storage) : storage_(storage) {}
     EncodedImage read(int64_t record) override {
       const size_t size = storage_.bytes(record);
-      if (capacity_ < size) {
-        capacity_ = std::max(2 * capacity_, size);
-        buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
-      }
-      for (size_t done = 0; done < size;) {
-        const ssize_t n = ::pread(
-            storage_.opened_.descriptor.number(), buffer_.get() + done, size - done,
-            static_cast<off_t>(storage_.images_at_ + storage_.offsets_[record]) + static_cast<off_t>(done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0)
-          throw std::runtime_error(fmt::format("record {} of {} can't be read: {}", record,
-                                               storage_.path_.string(),
-                                               n < 0 ? std::strerror(errno) : "the file ends early"));
-        done += static_cast<size_t>(n);
-      }
-      return {{buffer_.get(), size}, storage_.labels_[static_cast<size_t>(record)]};
+      if (buffer_.size() < size) buffer_.resize(size);
+      const int64_t read = base::read_all(storage_.opened_.descriptor.number(), buffer_.data(), size,
+                                          storage_.images_at_ + storage_.offsets_[record]);
+      if (read != static_cast<int64_t>(size))
+        throw std::runtime_error(fmt::format("record {} of {} can't be read: {}", record,
+                                             storage_.path_.string(),
+                                             read < 0 ? std::strerror(errno) : "the file ends early"));
+      return {{buffer_.data(), size}, storage_.labels_[static_cast<size_t>(record)]};
     }
 
    private:
     const Hdf5& storage_;
-    std::unique_ptr<uint8_t[]> buffer_;
-    size_t capacity_ = 0;
+    std::vector<uint8_t> buffer_;
   };
 
   int64_t records() const { return static_cast<int64_t>(labels_.size()); }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw std::runtime_error(fmt::format("the HDF5 file {}: {}; {}", path_.string(), why,
-                                         pack_again("hdf5", path_.parent_path())));
-  }
 
   void describe(const std::string& fingerprint) {
     require_checksums(opened_.descriptor.number());
@@ -202,21 +199,7 @@ class Hdf5 : public DatasetStorage {
   std::vector<int64_t> offsets_, labels_;
 };
 
-}  // namespace
-}  // namespace bench
-#endif
-
-namespace bench {
-namespace {
-
-const Value kHdf5 = {"storage", "hdf5", "one HDF5 file, one range read per image", {.packed = true}};
-const Value kHdf5Whole = {"storage",
-                          "hdf5_whole",
-                          "one HDF5 file, its images loaded into memory before the slice",
-                          {.packed = true, .page_cache = false}};
-
 [[maybe_unused]] const bool registered_storage_hdf5 =
-#ifdef HAVE_HDF5
     StorageRegistry::instance().add(
         kHdf5, [](const StorageOptions& options) { return std::make_unique<Hdf5>(options); }) &&
     StorageRegistry::instance().add(kHdf5Whole, [](const StorageOptions& options) {
@@ -225,8 +208,6 @@ const Value kHdf5Whole = {"storage",
       return in_memory("hdf5_whole", std::move(file), options.records, bytes_of,
                        "storage hdf5, which reads them one by one");
     });
-#else
-    register_missing(kHdf5, kNoHdf5) && register_missing(kHdf5Whole, kNoHdf5);
 #endif
 
 }  // namespace

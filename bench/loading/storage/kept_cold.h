@@ -14,15 +14,13 @@ struct ReadCounts {
   std::atomic<int64_t> records{0}, cached{0};
 };
 
-// Without this, the kernel's read-ahead would load a set that fits into memory into the page cache before
-// most of its records are drawn. Each time the readers have read a twentieth of the files' bytes from the
-// device, all of these pages are dropped, so that a record is found in the cache with a chance of about
-// 2.5 %. (A memory limit by cgroup needs root and would limit the process's own memory too.) Readers return
-// copies, which dropping doesn't affect, instead of mapped pages. Where devices read far ahead (often 8 MiB
-// on virtual disks), the number of concurrent readers is limited so that their read-ahead stays below that
-// twentieth. The time for all this counts as reading. `records`: those that will be read, each once. If each
-// has a file of its own, reads are only counted. `processes`: how many on this machine share the page cache.
-// `counts` must outlive the storage. A storage without page cache is returned unchanged.
+// Drops all pages of the files each time a twentieth of their bytes was read from the device (why:
+// bench/README.md, `cache`), so that a record is found in the cache with a chance of about 2.5 %. Readers
+// return copies instead of mapped pages. Where devices read far ahead (often 8 MiB on virtual disks), fewer
+// readers read at a time, so that their read-ahead stays below that twentieth. `records`: those that will be
+// read, each once; if each has a file of its own, reads are only counted. `processes`: how many on this
+// machine share the page cache. `counts` must outlive the storage. A storage without page cache is returned
+// unchanged.
 std::unique_ptr<Storage> kept_cold(std::unique_ptr<Storage> storage, const std::vector<int64_t>& records,
                                    int64_t processes, ReadCounts& counts);
 

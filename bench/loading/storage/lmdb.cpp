@@ -15,10 +15,12 @@ namespace {
 
 constexpr size_t kLabelBytes = 8;  // little-endian int64 before the image
 
-class Lmdb : public DatasetStorage {
+class Lmdb : public DatasetStorage, PackedCopy {
  public:
   explicit Lmdb(const StorageOptions& options)
-      : DatasetStorage("lmdb", options.dataset), location_(options.location) {
+      : DatasetStorage("lmdb", options.dataset),
+        PackedCopy("lmdb", options,
+                   fmt::format("the LMDB database {}", (options.location / "data.mdb").string())) {
     if (location_.empty() || !std::filesystem::exists(file())) fail("not found");
     // The library opens the file by name and would block forever on a named pipe.
     if (const base::RegularFile opened = base::RegularFile::open(file().c_str()); !opened.is_open())
@@ -28,7 +30,7 @@ class Lmdb : public DatasetStorage {
     unsigned flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS;
     if (!options.readahead) flags |= MDB_NORDAHEAD;
     check(mdb_env_open(environment_.handle, location_.c_str(), flags, 0444), "can't be opened");
-    check_completeness(options);
+    check_completeness();
     mapping_ = mapping_of(file());
     mapping_ = mapping_.first(std::min<size_t>(mapping_.size(), std::filesystem::file_size(file())));
   }
@@ -92,29 +94,21 @@ class Lmdb : public DatasetStorage {
 
   std::filesystem::path file() const { return location_ / "data.mdb"; }
 
-  [[noreturn]] void fail(const std::string& why) const {
-    throw std::runtime_error(
-        fmt::format("the LMDB database {} {}; {}", file().string(), why, pack_again("lmdb", location_)));
-  }
-
   void check(int code, const char* what) const {
     if (code != MDB_SUCCESS) fail(fmt::format("{}: {}", what, mdb_strerror(code)));
   }
 
   // Reading a page beyond the end of a truncated file would kill the process with SIGBUS.
-  void check_completeness(const StorageOptions& options) const {
+  void check_completeness() const {
     MDB_envinfo info{};
     MDB_stat facts{};
     check(mdb_env_info(environment_.handle, &info), "can't be read");
     check(mdb_env_stat(environment_.handle, &facts), "can't be read");
     const uint64_t needed = (static_cast<uint64_t>(info.me_last_pgno) + 1) * facts.ms_psize;
     if (std::filesystem::file_size(file()) < needed) fail("is cut off");
-    const int64_t records = records_needed(options);
-    if (static_cast<int64_t>(facts.ms_entries) < records)
-      fail(fmt::format("holds {} records and {} are needed", facts.ms_entries, records));
+    require(static_cast<int64_t>(facts.ms_entries));
   }
 
-  std::filesystem::path location_;
   Environment environment_;
   std::span<const uint8_t> mapping_;  // of the whole file, as long as the environment is open
 };

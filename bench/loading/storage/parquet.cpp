@@ -1,10 +1,8 @@
-// Parquet files, streamed row group by row group (at most 1,000 rows) into Arrow arrays that refer to the
-// mapped file. The first thread that reads a record of a row group opens it: this reads only the page headers
-// and the length before each image, because the packer uses plain encoding. (Parquet's Arrow reader would
-// copy every group.) Memory: 24 bytes per record of the groups opened so far. Opening accesses pages of the
-// whole group, which on a cold disk costs as much as reading it; so records must be read approximately in
-// stored order. The kernel prefetches the next group while the second half of a group is read.
-#include "bench/loading/storage/optional_libraries.h"
+// Parquet files, streamed row group by row group. The first thread that reads a record of a group opens it:
+// this reads only the page headers and the length before each image (Parquet's Arrow reader would copy all).
+// Memory: 24 bytes per record of the groups opened so far. The kernel prefetches the next group while the
+// second half of a group is read.
+#include "bench/formats/optional_libraries.h"
 #include "bench/loading/storage/storage.h"
 
 #ifdef HAVE_ARROW
@@ -15,16 +13,29 @@
 #include "bench/formats/shards.h"
 #include "bench/loading/storage/file_reader.h"
 #include "bench/loading/storage/parquet_shard.h"
+#endif
 
 namespace bench {
 namespace {
 
+const Value kParquet = {"storage",
+                        "parquet",
+                        "Parquet files, streamed row group by row group into Arrow",
+                        {.packed = true, .stream = true}};
+
+#ifndef HAVE_ARROW
+[[maybe_unused]] const bool registered_storage_parquet = register_missing(kParquet, kNoArrow);
+#else
+
 namespace fs = std::filesystem;
 
-class Parquet : public SharedStorage {
+class Parquet : public SharedStorage, PackedCopy {
  public:
   explicit Parquet(const StorageOptions& options)
-      : SharedStorage("parquet", options.dataset), location_(options.location), count_(count_files()) {
+      : SharedStorage("parquet", options.dataset),
+        PackedCopy("parquet", options,
+                   fmt::format("the Parquet files in {} can't be used:", options.location.string())),
+        count_(count_files()) {
     int64_t records = 0;
     for (int64_t shard = 0; shard < count_; ++shard) {
       files_.push_back(std::make_unique<ParquetShard>(file(shard), options.readahead, size()));
@@ -35,8 +46,7 @@ class Parquet : public SharedStorage {
       if (const int64_t rows = files_[size_t(shard)]->rows(); rows != shards_.size(shard))
         fail(fmt::format("{} holds {} records instead of {}", file(shard).filename().string(), rows,
                          shards_.size(shard)));
-    const int64_t needed = records_needed(options);
-    if (records < needed) fail(fmt::format("they hold {} records and {} are needed", records, needed));
+    require(records);
   }
 
   std::vector<fs::path> cached_files(const std::vector<int64_t>& records) const override {
@@ -67,37 +77,16 @@ class Parquet : public SharedStorage {
     fail(error ? error.message() : "no file train-NNNNN-of-NNNNN.parquet");
   }
 
-  [[noreturn]] void fail(const std::string& why) const {
-    throw std::runtime_error(fmt::format("the Parquet files in {} can't be used: {}; {}", location_.string(),
-                                         why, pack_again("parquet", location_)));
-  }
-
-  const fs::path location_;
   const int64_t count_;
-  std::vector<std::unique_ptr<ParquetShard>> files_;
+  std::vector<std::unique_ptr<ParquetShard> > files_;
   Shards shards_;
 };
 
-}  // namespace
-}  // namespace bench
-#endif
-
-namespace bench {
-namespace {
-
-const Value kParquet = {"storage",
-                        "parquet",
-                        "Parquet files, streamed row group by row group into Arrow",
-                        {.packed = true, .stream = true}};
-
 [[maybe_unused]] const bool registered_storage_parquet =
-#ifdef HAVE_ARROW
     StorageRegistry::instance().add(kParquet, [](const StorageOptions& options) -> std::unique_ptr<Storage> {
       if (options.location == options.dataset.root) return files_in_place("parquet", options);
       return std::make_unique<Parquet>(options);
     });
-#else
-    register_missing(kParquet, kNoArrow);
 #endif
 
 }  // namespace

@@ -15,17 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Raw : public SharedStorage {
+class Raw : public SharedStorage, PackedCopy {
  public:
   explicit Raw(const StorageOptions& options)
       : SharedStorage("raw", options.dataset),
-        location_(options.location),
-        next_step_(pack_again("raw", location_)),
+        PackedCopy("raw", options,
+                   fmt::format("the raw pixels in {} can't be used:", options.location.string())),
         index_(location_ / "index.bin", true, next_step_) {
     read_header();
-    const int64_t needed = records_needed(options);
-    if (shards_.records < needed)
-      fail(fmt::format("it holds {} records and {} are needed", shards_.records, needed));
+    require(shards_.records);
     for (int64_t shard = 0; shard < shards_.count; ++shard) open_shard(shard, options.readahead);
   }
 
@@ -38,16 +36,9 @@ class Raw : public SharedStorage {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& why) const {
-    throw std::runtime_error(
-        fmt::format("the raw pixels in {} can't be used: {}; {}", location_.string(), why, next_step_));
-  }
-
   void read_header() {
     const auto bytes = index_.bytes();
     const auto* header = reinterpret_cast<const RawIndexHeader*>(bytes.data());
-    if (bytes.size() >= sizeof(RawIndexHeader) && header->magic == kRawIndexWithoutChecksumsMagic)
-      fail("index.bin was written by an earlier version of this suite, without checksums");
     if (bytes.size() < sizeof(RawIndexHeader) || header->magic != kRawIndexMagic)
       fail("index.bin is not an index");
     if (header->records < 1 || header->shards < 1 || header->shards > header->records ||
@@ -106,8 +97,6 @@ class Raw : public SharedStorage {
     return image;
   }
 
-  fs::path location_;
-  std::string next_step_;
   MappedFile index_;
   std::span<const RawIndexEntry> entries_;
   Shards shards_;

@@ -7,14 +7,22 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include "bench/loading/storage/storage.h"
+#endif
 
 namespace bench {
 namespace {
 
-constexpr int64_t kMostImageBytes = int64_t{128} << 20;  // as for files
-constexpr long kConnect_s = 10, kStalled_s = 30;         // timeouts for connecting and for the next byte
+const Value kRemote = {"storage",
+                       "remote",
+                       "an HTTP object store (nginx on this machine), each image fetched with libcurl",
+                       {.service = "http", .page_cache = false}};
+
+#ifndef HAVE_CURL
+[[maybe_unused]] const bool registered_storage_remote =
+    register_missing(kRemote, "this build found no libcurl: install libcurl4-openssl-dev and build again");
+#else
+
+constexpr long kConnect_s = 10, kStalled_s = 30;  // timeouts for connecting and for the next byte
 constexpr long kReceiveBuffer_bytes = 256 << 10;  // libcurl's default would split an image into seven pieces
 
 class Remote : public DatasetStorage {
@@ -71,17 +79,14 @@ class Remote : public DatasetStorage {
       const long answer = range.empty() ? 200 : 206;
       expected_ = static_cast<size_t>(image.bytes);
       received_ = 0;
-      if (capacity_ < expected_) {
-        capacity_ = std::max(2 * capacity_, expected_);
-        buffer_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
-      }
+      if (buffer_.size() < expected_) buffer_.resize(expected_);
       const CURLcode code = curl_easy_perform(handle_);
       if ((code != CURLE_OK && received_ <= expected_) || status() != answer) fail(code);
       if (received_ != expected_)
         throw std::runtime_error(fmt::format(
             "{}: received {} {} bytes, but the index says {}: does the server serve this data set?", url_,
             received_ > expected_ ? "at least" : "only", received_, expected_));
-      return {{buffer_.get(), received_}, image.label};
+      return {{buffer_.data(), received_}, image.label};
     }
 
    private:
@@ -128,7 +133,7 @@ class Remote : public DatasetStorage {
       const size_t before = self.received_;
       self.received_ += count;
       if (self.received_ > self.expected_) return 0;  // ends the transfer
-      std::memcpy(self.buffer_.get() + before, bytes, count);
+      std::memcpy(self.buffer_.data() + before, bytes, count);
       return count;
     }
 
@@ -136,31 +141,15 @@ class Remote : public DatasetStorage {
     CURL* handle_ = nullptr;
     char error_[CURL_ERROR_SIZE] = "";
     std::string url_;
-    std::unique_ptr<uint8_t[]> buffer_;
-    size_t capacity_ = 0, expected_ = 0, received_ = 0;
+    std::vector<uint8_t> buffer_;
+    size_t expected_ = 0, received_ = 0;
   };
 
   std::string url_;
 };
 
-}  // namespace
-}  // namespace bench
-#endif
-
-namespace bench {
-namespace {
-
-const Value kRemote = {"storage",
-                       "remote",
-                       "an HTTP object store (nginx on this machine), each image fetched with libcurl",
-                       {.service = "http", .page_cache = false}};
-
-[[maybe_unused]] const bool registered_storage_remote =
-#ifdef HAVE_CURL
-    StorageRegistry::instance().add(
-        kRemote, [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
-#else
-    register_missing(kRemote, "this build found no libcurl: install libcurl4-openssl-dev and build again");
+[[maybe_unused]] const bool registered_storage_remote = StorageRegistry::instance().add(
+    kRemote, [](const StorageOptions& options) { return std::make_unique<Remote>(options); });
 #endif
 
 }  // namespace

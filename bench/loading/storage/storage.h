@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,32 @@ class SharedStorage : public DatasetStorage {
 
  protected:
   virtual EncodedImage image(int64_t record) const = 0;  // as StorageReader::read()
+};
+
+// What the storages of packed copies have in common. what: begins their messages.
+class PackedCopy {
+ public:
+  PackedCopy(const std::string& kind, const StorageOptions& options, std::string what)
+      : location_(options.location),
+        next_step_(pack_again(kind, location_)),
+        needed_(records_needed(options)),
+        what_(std::move(what)) {}
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::runtime_error(what_ + " " + why + "; " + next_step_);
+  }
+  // Fails unless these are enough records for the slice.
+  void require(int64_t records) const {
+    if (records < needed_)
+      fail("holds " + std::to_string(records) + " records and " + std::to_string(needed_) + " are needed");
+  }
+
+ protected:
+  const std::filesystem::path location_;
+  const std::string next_step_;
+
+ private:
+  const int64_t needed_;
+  const std::string what_;
 };
 
 // Base class of storages that change how another one is read.
