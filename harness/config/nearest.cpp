@@ -57,4 +57,10 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }
 
+void require_known(const Origin& origin, const std::string& what, const std::string& word,
+                   const std::vector<std::string>& names) {
+  if (std::ranges::find(names, word) == names.end())
+    throw ConfigError(origin, "unknown " + what, "", in_quotes(word), suggestion(word, names));
+}
+
 }  // namespace harness

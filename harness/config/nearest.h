@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/config/config_error.h"
+
 namespace harness {
 
 // Edits (insert, delete, replace, swap of neighbours) that turn one word into the other, case ignored.
@@ -14,5 +16,9 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 
 // The next step of an error about an unknown word: "did you mean 'x'?", or the list of known words.
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates);
+
+// Throws ConfigError about an `unknown WHAT`, unless the word is one of the names.
+void require_known(const Origin& origin, const std::string& what, const std::string& word,
+                   const std::vector<std::string>& names);
 
 }  // namespace harness

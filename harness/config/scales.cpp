@@ -68,11 +68,9 @@ std::vector<Scale> load_scales(const std::filesystem::path& file) {
 
 const Scale& find_scale(const std::vector<Scale>& scales, const std::string& name) {
   std::vector<std::string> names;
-  for (const Scale& scale : scales) {
-    if (scale.name == name) return scale;
-    names.push_back(scale.name);
-  }
-  throw ConfigError({"--scale " + name}, "unknown scale", "", in_quotes(name), suggestion(name, names));
+  for (const Scale& scale : scales) names.push_back(scale.name);
+  require_known({"--scale " + name}, "scale", name, names);
+  return *std::ranges::find(scales, name, &Scale::name);
 }
 
 int64_t batch_divisor_of(const Row& row, const Scale& scale) {

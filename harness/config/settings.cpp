@@ -83,10 +83,8 @@ struct Assignment {
 };
 
 const Field& known_field(const std::string& name, const Origin& origin) {
-  const Field* field = find_field(name);
-  if (!field || name == "id")
-    throw ConfigError(origin, "unknown field", "", in_quotes(name), suggestion(name, field_names()));
-  return *field;
+  require_known(origin, "field", name, field_names());
+  return *find_field(name);
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/config/nearest.h"
 #include "harness/contract/phases.h"
 
@@ -16,9 +14,7 @@ using Names = std::vector<std::string>;
 Names known(const Entry& entry, const char* what, const Names& names) {
   const Names found = words(entry);
   for (const std::string& word : found)
-    if (std::ranges::find(names, word) == names.end())
-      throw ConfigError(entry.origin, fmt::format("unknown {} under {}", what, in_quotes(entry.key)), "",
-                        in_quotes(word), suggestion(word, names));
+    require_known(entry.origin, fmt::format("{} under {}", what, in_quotes(entry.key)), word, names);
   return found;
 }
 

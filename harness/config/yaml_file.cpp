@@ -78,8 +78,7 @@ std::vector<Entry> entries_of(const YAML::Node& node, const Origin& origin, cons
     if (key == "<<")
       throw ConfigError(at, "merge keys are not read", "", "'<<'",
                         "inherit from another row with `like: <id>`");
-    if (!allowed.empty() && std::ranges::find(allowed, key) == allowed.end())
-      throw ConfigError(at, "unknown key in " + what, "", in_quotes(key), suggestion(key, allowed));
+    if (!allowed.empty()) require_known(at, "key in " + what, key, allowed);
     if (!seen.insert(key).second)
       throw ConfigError(at, "duplicate key in " + what, "each key once", in_quotes(key),
                         "delete or rename one of them");

@@ -10,12 +10,11 @@
 namespace harness {
 
 const std::vector<AnswerFigure>& answer_figures() {
-  using enum Phase;
   static const std::vector<AnswerFigure> figures = {
       {"all_reduced", "bytes", "bytes that a rank all-reduces in a batch", {}},
       {"copying", "s", "time of making the copy of the data that the row's storage reads, once", {}},
       {"images_per_s", "images/s", "images of all devices per second", {}},
-      {"loading", "ms", "phase load", {load}},
+      {"loading", "ms", "phase load", {"load"}},
       {"memory",
        "MiB",
        "peak memory of the tensors on a GPU or emulated device (the first one), of rows on CPUs the most "
@@ -28,9 +27,9 @@ const std::vector<AnswerFigure>& answer_figures() {
       {"processing",
        "ms",
        "from forward to the optimizer's step, communication included",
-       {broadcast, forward, gather, loss, backward, reduce, sync, step}},
+       {"broadcast", "forward", "gather", "loss", "backward", "reduce", "sync", "step"}},
       {"step_time", "ms", "time per batch", {}},
-      {"transfer", "ms", "phases h2d and scatter", {h2d, scatter}},
+      {"transfer", "ms", "phases h2d and scatter", {"h2d", "scatter"}},
   };
   return figures;
 }

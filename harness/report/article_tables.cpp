@@ -8,7 +8,7 @@
 #include "harness/config/config.h"
 #include "harness/config/nearest.h"
 #include "harness/report/grids.h"
-#include "harness/report/summary/accuracy.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -66,9 +66,8 @@ Grid grid_of(const Summary& summary, const MatrixTable& table) {
 Names lines_of(const Summary& summary, const TableNote& note) {
   if (note.of.empty()) return {note.text};
   if (note.of == "ratio") return ratio_line(summary, note);
-  if (note.of == "SyncBN") return sync_bn_texts(summary);
-  throw ConfigError(note.origin, "unknown note", "", in_quotes(note.of),
-                    suggestion(note.of, {"ratio", "SyncBN"}));
+  require_known(note.origin, "note", note.of, {"ratio", "SyncBN"});
+  return sync_bn_texts(summary);
 }
 
 std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable>& tables) {

@@ -52,14 +52,9 @@ std::string row_mark(const SummaryRow& row);  // the id, with ~ if its identity 
 bool is_inferred(const SummaryRow& row, const std::string& field);  // the article does not state it
 std::string article_number(double value);                           // about four digits; "-" for 0
 
-// Compares the interval of `here` with the article's ratio `point`. Returns `reproduced` if the point lies in
-// the interval widened by kArticleMargin. Otherwise `differs` if the point lies within the margin of 1, so
-// that it has no direction; `direction unclear` if the interval contains 1; else `same direction` or `other
-// direction`. `too few runs` below kFewestRuns runs, `-` if one of the two figures is missing.
+// In words, within kArticleMargin: where the interval of `here` lies beside the article's ratio `point`, or
+// beside 1 for rows that the article calls equal. `-` if one of the figures is missing.
 std::string against_article(const Ratio& here, double point);
-
-// For rows that the article calls equal. Returns `same` if the interval lies within the margin of 1,
-// `differs` if it lies on one side of 1, otherwise `undecided`; `too few runs` and `-` as above.
 std::string against_equal(const Ratio& here);
 
 // Those of which at least one row was run. Times are means per batch over ranks and batches. A row that

@@ -24,7 +24,7 @@ struct Times {
   double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
   double copy_alone = 0, communication_alone = 0;  // on made-up batches
   std::optional<DeviceSteps> device;
-  std::optional<RankWaits> ranks;
+  std::optional<RankViews> ranks;
   std::optional<double> loader_alone, compute_alone, all_reduce_alone;
   double read_share = 0;
 };
@@ -33,7 +33,7 @@ struct Times {
 Times times_of(const Record& record, const RunStatistics& run) {
   Times times;
   times.device = device_steps(record);
-  times.ranks = rank_waits(record);
+  times.ranks = rank_views(record);
   const bool on_device = times.device.has_value();
   const auto ms = [&](const std::vector<std::string>& phases) {
     return on_device ? device_ms(record, phases).value_or(0) : phases_ms(run, phases);
@@ -154,11 +154,11 @@ void blame_communication(const Times& times, Bottleneck& found) {
   const bool for_a_rank = times.ranks && times.ranks->for_a_rank();
   if (for_a_rank)
     found.figure += fmt::format("; {:.1f} ms of the {:.1f} ms in sync and broadcast on the critical path",
-                                times.ranks->critical_ms, times.ranks->mean_ms);
+                                times.ranks->critical.waits_ms(), times.ranks->mean.waits_ms());
   const bool link = !for_a_rank &&
                     (!times.all_reduce_alone || *times.all_reduce_alone >= kMostlyLink * times.communication);
-  if (for_a_rank && times.ranks->slow_rank) {
-    found.cause = fmt::format("one slow rank, {}", *times.ranks->slow_rank);
+  if (for_a_rank && times.ranks->slow_rank()) {
+    found.cause = fmt::format("one slow rank, {}", times.ranks->critical_rank);
     return;
   }
   found.cause = link ? "the link" : "ranks wait for one another";
@@ -236,7 +236,7 @@ bool touches(double rate, const std::optional<double>& ceiling, const std::optio
 void decide(const Record& record, const Times& times, Bottleneck& found) {
   const Ceilings& ceilings = found.ceilings;
   const StepShares& shares = found.shares;
-  if (!is_crowded(record) && times.ranks && times.ranks->for_a_rank() && times.ranks->slow_rank &&
+  if (!is_crowded(record) && times.ranks && times.ranks->for_a_rank() && times.ranks->slow_rank() &&
       shares.communication >= kUneven)
     return blame_communication(times, found);
   const bool loader_is_lower = ceilings.loader && (!ceilings.compute || *ceilings.loader < *ceilings.compute);

@@ -40,12 +40,8 @@ struct Bottleneck {
   bool needs_free_cores = false;   // loader and step share cores, each ceiling had them alone
 };
 
-// A ceiling limits the row if the row reaches kTouches of it, or its interval. If that is the loader's
-// ceiling (the lower one), the bottleneck is the loader; if it is the compute ceiling, the largest part of
-// the step without loading. If the row reaches neither, it is the part that takes longest beyond its time
-// alone; without ceilings, the largest part. One slow rank goes before all these if the others wait for it
-// for kUneven of the step. Device times are used where the record has them: host times show where the host
-// waited, not for what. Nullopt without phase times.
+// By the rules that bottleneck_grid() notes; without ceilings the largest part, and before all these one slow
+// rank, if the others wait for it for kUneven of the step. Nullopt without phase times.
 std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistics& run);
 std::optional<Bottleneck> bottleneck_of(const SummaryRow& row);  // of the median repeat
 

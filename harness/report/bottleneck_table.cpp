@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/report/bottleneck.h"
+#include "harness/stats/provenance.h"
 
 namespace harness {
 namespace {
@@ -41,10 +42,12 @@ Grid bottleneck_grid(const Summary& summary) {
       if (const auto one = bottleneck_of(*row.records[i], row.runs[i]))
         agree += one->verdict == found->verdict;
     const std::string count = agree < row.runs.size() ? fmt::format(" ({}/{})", agree, row.runs.size()) : "";
-    grid.rows.push_back({row.id, found->verdict + count, fmt::format("{:.0f}", found->images_per_second),
+    const bool comparable = has_comparable_rate(*row.record);
+    grid.rows.push_back({row.id, found->verdict + count,
+                         comparable ? fmt::format("{:.0f}", found->images_per_second) : "-",
                          rate_text(found->ceilings.loader, found->ceilings.loader_range),
                          rate_text(found->ceilings.compute, found->ceilings.compute_range),
-                         rate_text(found->ceilings.all_reduce, {}), headroom_text(*found),
+                         rate_text(found->ceilings.all_reduce, {}), comparable ? headroom_text(*found) : "-",
                          found->cause.empty()    ? found->figure
                          : found->figure.empty() ? found->cause
                                                  : found->cause + ": " + found->figure});

@@ -7,7 +7,7 @@
 
 #include "harness/report/grids.h"
 #include "harness/report/metrics.h"
-#include "harness/report/summary/trained_rows.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 namespace {

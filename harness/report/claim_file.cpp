@@ -24,8 +24,7 @@ size_t place_of(const Words& names, const std::string& name) {
 
 const std::string& known(const std::string& name, const Words& names, const Entry& at,
                          const std::string& what) {
-  if (place_of(names, name) == names.size())
-    throw ConfigError(at.origin, "unknown " + what, "", in_quotes(name), suggestion(name, names));
+  require_known(at.origin, what, name, names);
   return name;
 }
 

@@ -7,6 +7,7 @@
 #include "harness/report/claim_question.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/device_time.h"
+#include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
@@ -129,13 +130,15 @@ Ratio gain_from_waiting(const SummaryRow& before, const SummaryRow& after) {
   return {median(shares), *low, *high, std::min(before.runs.size(), after.runs.size())};
 }
 
-// The metric of each run, as that of a row with this run alone, which took the compared seconds.
+// The metric of each run, as that of a row with this run alone, which took the compared seconds. None of a
+// row that was traced on a GPU: they are times, and the profiler's is part of them.
 std::vector<double> of_each_run(const Metric& metric, const ComparedSeconds& seconds, const SummaryRow& row) {
   std::vector<double> values;
   SummaryRow one = row;
   for (size_t i = 0; i < row.runs.size(); ++i) {
     one.run = row.runs[i];
     one.record = row.records[i];
+    if (!has_comparable_rate(*one.record)) return {};
     one.total_s = one.run.total_s * seconds.share_left(*one.record);
     one.images_per_second = one.run.images_per_second / seconds.share_left(*one.record);
     one.communication = communication_of(*one.record);

@@ -37,9 +37,7 @@ struct Claim {
   std::string mark = {};  // as the summary's
 };
 
-// With twenty tests at 5 % one would err by chance. Holm's correction of the parts' p keeps the probability
-// that any verdict of the run is false by chance at 5 %: parts whose adjusted p is 0.05 or more become
-// undecided.
+// By Holm's method over all parts of the run; those whose p is then kLevel or more become undecided.
 void correct_for_their_number(std::vector<Claim>& claims);
 // The article's claims if the summary has a row of its matrix, then the run's own.
 std::vector<Claim> claims_of(const Summary& summary);
@@ -47,8 +45,7 @@ std::vector<Claim> claims_of(const Summary& summary);
 std::string claims_line(const std::vector<Claim>& claims);
 Grid claims_grid(const Summary& summary, bool own = false);
 // Which claims a planned run can test. The rows of `planned` have no figures, and status OK if they will run.
-// One line per part whose conditions the plan doesn't meet, and why; the others in one line. What only shows
-// when the rows run (a cold page cache, drift, too few runs) is taken to go well. Empty without claims.
+// What only shows then (a cold page cache, drift, too few runs) is taken to go well. Empty without claims.
 std::string claim_forecast(const Summary& planned);
 
 }  // namespace harness

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "harness/report/grids.h"
@@ -12,21 +11,12 @@
 namespace harness {
 namespace {
 
-using Describe = std::function<std::string(const Record&)>;
-
 std::string text_of(const std::string& text) { return text; }
 std::string text_of(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 std::string text_of(const std::optional<bool>& flag) { return !flag ? "" : *flag ? "yes" : "no"; }
 std::string text_of(const std::optional<int64_t>& number) { return number ? std::to_string(*number) : ""; }
-
-std::string distinct(const Records& records, const Describe& describe) {
-  std::vector<std::string> seen;
-  for (const Record& record : records)
-    if (const std::string text = describe(record); !text.empty()) add_once(seen, text);
-  return fmt::format("{}", fmt::join(seen, " | "));
-}
 
 // One line for each GPU, without what its driver doesn't tell.
 std::set<std::string> gpu_lines(const Records& records) {
@@ -69,7 +59,8 @@ void add_remarks(const Records& records, std::vector<std::string> Record::*list,
 std::vector<std::pair<std::string, std::string>> environment_facts(const Records& records) {
   std::vector<std::pair<std::string, std::string>> facts;
   const auto add = [&](const std::string& label, const Describe& describe) {
-    if (const std::string text = distinct(records, describe); !text.empty()) facts.emplace_back(label, text);
+    if (const std::string text = distinct(pointers_to(records), describe); !text.empty())
+      facts.emplace_back(label, text);
   };
   const auto add_of = [&](const std::string& label, auto part, auto member) {
     add(label, [=](const Record& record) { return text_of(record.*part.*member); });

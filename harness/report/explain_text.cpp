@@ -2,19 +2,21 @@
 #include "harness/report/explain_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 
-#include "harness/contract/phases.h"
 #include "harness/stats/provenance.h"
+#include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {
 
-std::string interval(const Gain& gain) {
-  return fmt::format("{:.2f} ({:.2f} to {:.2f}{})", gain.ratio, gain.low, gain.high,
-                     gain.pooled ? ", pooled" : "");
+std::string interval(const Ratio& gain) {
+  return fmt::format("{:.2f} ({:.2f} to {:.2f}{})", gain.value, gain.low, gain.high,
+                     gain.pooled || gain.own_scatter ? ", pooled" : "");
 }
 
 const RecordJob* job_of(const Explanation& explanation) {
@@ -26,9 +28,9 @@ const char* subject(const Explanation& explanation) { return explanation.own ? "
 const char* items(const Explanation& explanation) { return explanation.own ? "items" : "images"; }
 
 // `+120 (+90 to +150)`, images per second against the unchanged row.
-std::string gain(const Explanation& explanation, const Gain& effect) {
+std::string gain(const Explanation& explanation, const Ratio& effect) {
   const double rate = explanation.images_per_second;
-  return fmt::format("{:+.0f} ({:+.0f} to {:+.0f})", rate * (effect.ratio - 1), rate * (effect.low - 1),
+  return fmt::format("{:+.0f} ({:+.0f} to {:+.0f})", rate * (effect.value - 1), rate * (effect.low - 1),
                      rate * (effect.high - 1));
 }
 
@@ -37,7 +39,7 @@ std::string gain_per_price(const Explanation& explanation, const ExplainedChange
   if (!change.price) return "-";
   if (*change.price == 0) return "free";
   const double each = explanation.images_per_second / *change.price;
-  return fmt::format("{:.3g} ({:.3g} to {:.3g})", each * (change.effect->ratio - 1),
+  return fmt::format("{:.3g} ({:.3g} to {:.3g})", each * (change.effect->value - 1),
                      each * (change.effect->low - 1), each * (change.effect->high - 1));
 }
 
@@ -95,7 +97,7 @@ std::string shares_of(std::span<const ExplainedChange* const> changes, const cha
 // step itself.
 std::string step_itself(const Explanation& explanation) {
   const auto visible = [](const ExplainedChange& it) {
-    return it.is_candidate() && it.part->ratio >= kLeastGain && it.share >= kLeastBindingShare;
+    return it.is_candidate() && it.part->value >= kLeastGain && it.share >= kLeastBindingShare;
   };
   if (!explanation.own || std::ranges::any_of(explanation.changes, visible)) return "";
   for (const ExplainedChange& change : explanation.changes)
@@ -114,13 +116,13 @@ std::string step_itself(const Explanation& explanation) {
 // What is likely, how sure that is, and what would decide.
 std::string not_sure(const Explanation& explanation) {
   if (const ExplainedChange* likely = explanation.likely()) {
-    const Gain& gain = *likely->part;
-    const std::string why = gain.decides()
-                                ? fmt::format("p is {:.2g} after Holm's correction for all changes", gain.p)
-                                : fmt::format(
-                                      "it ran {} time{}; two or three mostly give a verdict, {} where runs "
-                                      "scatter unequally",
-                                      gain.a, gain.a == 1 ? "" : "s", kFewestRuns);
+    const Ratio& gain = *likely->part;
+    const std::string why =
+        gain.decides() ? fmt::format("p is {:.2g} after Holm's correction for all changes", likely->p)
+                       : fmt::format(
+                             "it ran {} time{}; two or three mostly give a verdict, {} where runs "
+                             "scatter unequally",
+                             gain.runs, gain.runs == 1 ? "" : "s", kFewestRuns);
     return fmt::format("likely {}, but that is not sure: {}; {}. More time decides (--within){}",
                        likely->change->resource, makes_faster(explanation, *likely), why,
                        shares_of(explanation.binding(), "; sure: "));
@@ -171,18 +173,15 @@ std::string remark(const ExplainedChange& change) {
 
 // Mean shares of the phases of its unchanged steps, the largest first.
 std::string shares_of_phases(const Explanation& explanation) {
-  std::vector<std::pair<double, std::string>> phases;
+  std::map<std::string, double> sums;
   double all_ms = 0;
-  for (const std::string_view name : kPhaseNames) {
-    double ms = 0;
-    for (const Record* record : explanation.unchanged)
-      if (const auto samples = record->samples_ms.find(std::string(name));
-          samples != record->samples_ms.end())
-        for (const auto& rank : samples->second)
-          for (const double value : rank) ms += value;
-    all_ms += ms;
-    phases.emplace_back(ms, name);
-  }
+  for (const Record* record : explanation.unchanged)
+    for (const PhaseStatistics& phase : phase_statistics(*record)) {
+      sums[phase.name] += phase.mean_ms;
+      all_ms += phase.mean_ms;
+    }
+  std::vector<std::pair<double, std::string>> phases;
+  for (const auto& [name, ms] : sums) phases.emplace_back(ms, name);
   std::sort(phases.rbegin(), phases.rend());
   std::string text;
   for (const auto& [ms, name] : phases)
@@ -267,40 +266,35 @@ Grid explain_grid(const Explanation& explanation) {
                   {"share"},
                   {"runs"},
                   {"remark", true, false, 30}};
-  if (explanation.prices)
-    grid.columns.insert(grid.columns.end() - 1, {"gain per " + explanation.prices->unit});
   const bool with_energy = explanation.prices && explanation.prices->kwh;
+  std::vector<GridColumn> costs;
+  if (explanation.prices) costs.push_back({"gain per " + explanation.prices->unit});
   if (with_energy) {
-    grid.columns.insert(grid.columns.end() - 1, {"gain per kWh, images"});
-    grid.columns.insert(grid.columns.end() - 1,
-                        {"saves " + money_of(*explanation.prices) + " of energy per million images"});
+    costs.push_back({"gain per kWh, images"});
+    costs.push_back({"saves " + money_of(*explanation.prices) + " of energy per million images"});
   }
-  std::vector<std::pair<std::string, std::string>> not_measured;  // reason, changes
+  grid.columns.insert(grid.columns.end() - 1, costs.begin(), costs.end());
+  RowsByText not_measured;
   for (const ExplainedChange& change : explanation.changes) {
     if (!change.effect) {
-      const auto same =
-          std::ranges::find_if(not_measured, [&](const auto& one) { return one.first == change.why_not; });
-      if (same == not_measured.end())
-        not_measured.emplace_back(change.why_not, change.change->name);
-      else
-        same->second += std::string(", ") + change.change->name;
+      add_text(not_measured, change.why_not, change.change->name);
       continue;
     }
-    const Gain& effect = *change.effect;
+    const Ratio& effect = *change.effect;
     grid.rows.push_back({title_of(change), *change.change->resource ? change.change->resource : "-",
                          fmt::format("{:.0f}", change.images_per_second), interval(effect),
                          gain(explanation, effect),
                          *change.change->resource ? fmt::format("{:.0f} %", 100 * change.share) : "-",
-                         std::to_string(effect.a), remark(change)});
-    if (explanation.prices)
-      grid.rows.back().insert(grid.rows.back().end() - 1, gain_per_price(explanation, change));
+                         std::to_string(effect.runs), remark(change)});
+    std::vector<std::string> cells;
+    if (explanation.prices) cells.push_back(gain_per_price(explanation, change));
     if (with_energy)
-      grid.rows.back().insert(grid.rows.back().end() - 1,
-                              {gain_per_kwh(explanation, change), money_saved(explanation, change)});
+      cells.insert(cells.end(), {gain_per_kwh(explanation, change), money_saved(explanation, change)});
+    grid.rows.back().insert(grid.rows.back().end() - 1, cells.begin(), cells.end());
   }
   if (with_energy) grid.notes.push_back(energy_note(explanation));
   for (const auto& [why, names] : not_measured)
-    grid.notes.push_back(fmt::format("Not measured: {}: {}", names, why));
+    grid.notes.push_back(fmt::format("Not measured: {}: {}", fmt::join(names, ", "), why));
   grid.notes.push_back(fmt::format(
       "Each change ran once per block, in random order; what gained nothing in the first block did not run "
       "again where something gained much. times as fast: median over pairs within a block, and its exact "

@@ -135,7 +135,7 @@ Grid feed_changes_grid(const FeedAnswer& answer) {
     const bool measured = change.images_per_second > 0,
                fed = change.change->name == std::string("made_up") && !answer.host_binds;
     grid.rows.push_back({change.change->title, measured ? figure(change.images_per_second) : "-",
-                         change.part ? fmt::format("{:.2f}", change.part->ratio) : "-",
+                         change.part ? fmt::format("{:.2f}", change.part->value) : "-",
                          change.part ? change.over->title : "-",
                          !measured ? "not measured: " + change.why_not
                          : fed     ? "at least: the devices take no more"

@@ -68,6 +68,10 @@ bool render(const fs::path& source_dir, const std::vector<std::string>& specs, s
 
 }  // namespace
 
+std::string run_name(const fs::path& run_dir) {
+  return fs::absolute(run_dir / "records.jsonl").lexically_normal().parent_path().filename();
+}
+
 std::vector<Figure> figures_of(const Summary& summary, const std::string& run, const fs::path& source_dir) {
   std::vector<Figure> figures;
   for (const FigureKind& kind : kinds) {
@@ -88,7 +92,7 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
     return std::ranges::any_of(summary.rows, [](const auto& row) { return row.ok(); });
   };
   if (std::ranges::none_of(summaries, measured)) return;
-  const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
+  const std::string run = run_name(run_dir);
   std::vector<std::string> specs;
   bool is_first = true;
   for (const Summary& summary : summaries) {

@@ -16,6 +16,9 @@ struct Figure {
                         // plots/light.json or plots/dark.json as Vega-Lite `config`
 };
 
+// The name of a run's folder, for titles; also where it is written as `.`, or ends in a slash.
+std::string run_name(const std::filesystem::path& run_dir);
+
 // Every figure for which the summary has data, the most important first. `run` is the run's name for the
 // subtitle; `source_dir` contains plots/. Throws std::runtime_error naming a missing or damaged spec.
 std::vector<Figure> figures_of(const Summary& summary, const std::string& run,

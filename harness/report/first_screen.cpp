@@ -12,7 +12,7 @@
 #include "harness/report/summary/article_comparison.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/report/summary/machine_answer.h"
-#include "harness/report/summary/trained_rows.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 

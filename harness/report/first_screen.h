@@ -18,11 +18,9 @@ struct Remedy {
   std::vector<const SummaryRow*> tried_on;  // rows whose bottleneck it would relieve
 };
 
-// For each change the row that gained most by it over its base, more than equal rows differ, of equal gains
-// the cheapest; then what would relieve the bottleneck of some row and has neither gained nor lost in this
-// run. Left out is what rows show that others disturbed, and what a row can't do or does already. A gain by
-// construction stands for a change only where no other row shows one, and says so. The largest
-// gain comes first; empty at scale smoke. The summary must outlive the remedies.
+// For each change the row that gained most by it over its base, more than equal rows differ; then what would
+// relieve the bottleneck of some row and has neither gained nor lost in this run. The largest gain comes
+// first; empty at scale smoke. The summary must outlive the remedies.
 std::vector<Remedy> remedies_of(const Summary& summary);
 
 // `strategy data_parallel -> ddp: 1.58 times as fast (row 12 instead of 10)`; of a purchase also the

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/report/summary/trained_rows.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 
@@ -40,12 +40,10 @@ std::string number_formats(const SummaryRow& row) {
 std::vector<Metric> facts() {
   using Row = SummaryRow;
   return {
-      fact("row", "text", "id", [](const Row& row) { return row.id; }),
+      fact("row", "text", "id", &Row::id),
       field("title"),
-      fact("status", "text", "as in the record; status of the first repeat if none is OK",
-           [](const Row& row) { return row.status; }),
-      fact("reason", "text", "why the row has no figure; empty with OK",
-           [](const Row& row) { return row.reason; }),
+      fact("status", "text", "as in the record; status of the first repeat if none is OK", &Row::status),
+      fact("reason", "text", "why the row has no figure; empty with OK", &Row::reason),
       fact("scale", "text", "article, emulated, rehearsal or smoke",
            [](const Row& row) { return row.record->scale.name; }),
       fact("device", "text", "cpu, cuda, emulated, or own: a user's own job",
@@ -62,8 +60,7 @@ std::vector<Metric> facts() {
       field("base"),
       field("identity"),
       field("inferred"),
-      fact("group", "text", "the axis on which the row differs from its base",
-           [](const Row& row) { return row.group; }),
+      fact("group", "text", "the axis on which the row differs from its base", &Row::group),
       fact("repeats", "count", "number of runs of the row",
            [](const Row& row) { return std::to_string(row.repeats); }),
       fact("repeats_ok", "count", "number of runs with status OK",
@@ -78,13 +75,11 @@ std::vector<Metric> totals() {
       {.name = "total_s",
        .unit = "s",
        .description = "time of the timed batches, median of the repeats",
-       .figure = [](const SummaryRow& row) { return Value(row.total_s); },
+       .figure = &SummaryRow::total_s,
        .header = "s",
        .better = Better::lower},
-      {"total_min_s", "s", "total_s of the fastest repeat",
-       [](const SummaryRow& row) { return Value(row.total_min_s); }},
-      {"total_max_s", "s", "total_s of the slowest repeat",
-       [](const SummaryRow& row) { return Value(row.total_max_s); }},
+      {"total_min_s", "s", "total_s of the fastest repeat", &SummaryRow::total_min_s},
+      {"total_max_s", "s", "total_s of the slowest repeat", &SummaryRow::total_max_s},
       {.name = "images_per_second",
        .unit = "images/s",
        .description = "global batch x timed batches / total_s; none of rows traced on a GPU",
@@ -113,7 +108,7 @@ std::vector<Metric> totals() {
       {"ratio_to_base", "",
        "total of the base / total of the row: above 1 the row is faster; of the undisturbed totals where "
        "ratio_undisturbed is 1",
-       [](const SummaryRow& row) { return row.ratio; }},
+       &SummaryRow::ratio},
       beside_base("ratio_undisturbed",
                   "1: others took 2 % or more of the processor time of one of these runs, and the ratio is "
                   "of seconds without it",
@@ -129,7 +124,7 @@ std::vector<Metric> totals() {
       {.name = "published_ratio",
        .unit = "",
        .description = "ratio_to_base from the article's figures",
-       .figure = [](const SummaryRow& row) { return row.published_ratio; },
+       .figure = &SummaryRow::published_ratio,
        .header = "article",
        .decimals = 2},
       {.name = "trained",

@@ -1,7 +1,7 @@
 // Metrics of the batches' times, the step, communication and phases; and of GPUs: energy, and what their
 // drivers counted.
 #include "harness/report/metrics.h"
-#include "harness/report/summary/energy.h"
+#include "harness/report/summary/device_time.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
@@ -58,22 +58,18 @@ std::vector<Metric> step_metrics() {
   using Run = RunStatistics;
   const std::string interval = "end of the 95 % interval of the median within one run, not for comparisons";
   return {
-      of_run("mean_ms", "ms", "mean step (the slowest rank's sum of phases in a batch)",
-             [](const Run& run) { return run.mean_ms; }),
-      followed(of_run("median_ms", "ms", "median step", [](const Run& run) { return run.median_ms; })),
+      of_run("mean_ms", "ms", "mean step (the slowest rank's sum of phases in a batch)", &Run::mean_ms),
+      followed(of_run("median_ms", "ms", "median step", &Run::median_ms)),
       of_run("median_within_run_ci_low_ms", "ms", "lower " + interval,
              [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->low) : std::nullopt; }),
       of_run("median_within_run_ci_high_ms", "ms", "upper " + interval,
              [](const Run& run) { return run.median_ci_ms ? Value(run.median_ci_ms->high) : std::nullopt; }),
-      of_run("iqr_share", "", "interquartile range / median of the steps",
-             [](const Run& run) { return run.iqr_share; }),
-      of_run("p5_ms", "ms", "5th percentile of the steps", [](const Run& run) { return run.p5_ms; }),
-      of_run("p95_ms", "ms", "95th percentile of the steps", [](const Run& run) { return run.p95_ms; }),
-      followed(
-          of_run("p99_ms", "ms", "99th percentile of the steps", [](const Run& run) { return run.p99_ms; })),
-      of_run("max_ms", "ms", "longest step", [](const Run& run) { return run.max_ms; }),
-      of_run("startup_ms", "ms", "first step, if the window begins with it",
-             [](const Run& run) { return run.startup_ms; }),
+      of_run("iqr_share", "", "interquartile range / median of the steps", &Run::iqr_share),
+      of_run("p5_ms", "ms", "5th percentile of the steps", &Run::p5_ms),
+      of_run("p95_ms", "ms", "95th percentile of the steps", &Run::p95_ms),
+      followed(of_run("p99_ms", "ms", "99th percentile of the steps", &Run::p99_ms)),
+      of_run("max_ms", "ms", "longest step", &Run::max_ms),
+      of_run("startup_ms", "ms", "first step, if the window begins with it", &Run::startup_ms),
       {.name = "skew_ms",
        .unit = "ms",
        .description = "slowest minus fastest rank, median over the batches; only rows with several ranks",
@@ -90,11 +86,10 @@ std::vector<Metric> step_metrics() {
        [](const SummaryRow& row) {
          return Value(double(row.config.batch) / std::max(1.0, double(row.record->world_size)));
        }},
-      of_run("rho_1", "", "autocorrelation of neighbouring steps", [](const Run& run) { return run.rho_1; }),
-      of_run("tau_int", "batches", "integrated autocorrelation time",
-             [](const Run& run) { return run.tau_int; }),
+      of_run("rho_1", "", "autocorrelation of neighbouring steps", &Run::rho_1),
+      of_run("tau_int", "batches", "integrated autocorrelation time", &Run::tau_int),
       of_run("n_eff", "batches", "effective number of independent batches: timed batches / tau_int",
-             [](const Run& run) { return run.n_eff; }),
+             &Run::n_eff),
       of_run("drift_share", "", "median step of the last third / median step of the first third - 1",
              [](const Run& run) { return run.batches >= 3 ? Value(run.drift_share) : std::nullopt; }),
       of_run("drift_ci_low", "", "lower end of the 95 % interval of drift_share",

@@ -13,11 +13,7 @@
 
 namespace harness {
 
-enum class Content { text, times };  // times: mostly digits with few repetitions
-
 std::string base64(const std::string& bytes);
-// Gzip as base64, for a browser's DecompressionStream("gzip"). Throws std::runtime_error above 4 GiB.
-std::string gzip_base64(const std::string& bytes, Content content);
 
 // For a <script type="application/json">. `<` is escaped, so that the text contains neither </script> nor a
 // comment; bytes that are not UTF-8 are replaced.

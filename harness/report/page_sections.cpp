@@ -15,10 +15,10 @@
 #include "harness/report/grids.h"
 #include "harness/report/page_file.h"
 #include "harness/report/source_questions.h"
-#include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/communication.h"
 #include "harness/report/summary/machine_answer.h"
 #include "harness/report/summary/rank_views.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 
@@ -50,30 +50,6 @@ json blocks_of(const Grid& grid) {
   return blocks;
 }
 
-// The summary's figures that have not been placed in a section yet.
-class FigureShelf {
- public:
-  FigureShelf(const std::vector<std::string>& names, const std::string& prefix)
-      : names_(names), prefix_(prefix) {}
-
-  void place(const std::string& name, json& blocks) {
-    if (take(name)) blocks.push_back({{"figure", prefix_ + name}});
-  }
-  // To be opened with a click, so that the page stays short.
-  void place_folded(const std::string& name, json& blocks) {
-    if (take(name)) blocks.push_back(fold("picture: " + name, json::array({{{"figure", prefix_ + name}}})));
-  }
-  void place_rest(json& blocks) {
-    while (!names_.empty()) place_folded(std::string(names_.front()), blocks);
-  }
-
- private:
-  bool take(const std::string& name) { return std::erase(names_, name) > 0; }
-
-  std::vector<std::string> names_;
-  std::string prefix_;
-};
-
 std::string rows_in_words(const Summary& summary) {
   std::map<std::string, int> statuses;
   for (const SummaryRow& row : summary.rows) ++statuses[row.status];
@@ -87,7 +63,13 @@ std::string rows_in_words(const Summary& summary) {
 json summary_sections(const Summary& summary, const std::vector<std::string>& figure_names,
                       const std::string& prefix, const std::string& part) {
   json sections = json::array();
-  FigureShelf shelf(figure_names, prefix);
+  std::vector<std::string> left = figure_names;
+  // What is folded opens with a click, so that the page stays short.
+  const auto place = [&](const std::string& name, json& blocks, bool folded) {
+    if (std::erase(left, name) == 0) return;
+    const json figure = {{"figure", prefix + name}};
+    blocks.push_back(folded ? fold("picture: " + name, json::array({figure})) : figure);
+  };
   const auto add = [&](const std::string& title, json blocks) {
     if (!blocks.empty()) sections.push_back(section(title, std::move(blocks), prefix, part));
   };
@@ -104,12 +86,12 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     Facts numbers = screen.numbers;
     numbers.emplace_back("trust", screen.trust);
     json picture = json::array();
-    shelf.place("cascade", picture);
+    place("cascade", picture, false);
     first.push_back({{"beside", {picture, json::array({{{"facts", numbers}}, {{"lists", screen.lists}}})}}});
   }
   lines.push_back(rows_in_words(summary));
   first.push_back({{"lines", lines}});
-  shelf.place("cascade", first);
+  place("cascade", first, false);
   add("summary", first);
 
   const auto put_first = [&](const std::string& title, json blocks) {
@@ -119,7 +101,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
     put_first("machine", json::array({{{"facts", machine_facts(*answer)}}}));
   if (const auto answer = feed_answer(summary)) {
     json feed = json::array({{{"facts", feed_facts(*answer)}}});
-    shelf.place("feed", feed);
+    place("feed", feed, false);
     add_grid(feed, feed_grid(*answer));
     add_grid(feed, feed_changes_grid(*answer));
     put_first("feed", std::move(feed));
@@ -133,7 +115,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   add("bottlenecks", blocks_of(bottleneck_grid(summary)));
 
   json phases = json::array();
-  shelf.place_folded("phases", phases);
+  place("phases", phases, true);
   add("phases", phases);
 
   json article = json::array(), tables = json::array();
@@ -157,12 +139,12 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
 
   json communication = blocks_of(communication_grid(summary));
   add_folded(communication, rank_views_grid(summary));
-  shelf.place_folded("communication", communication);
+  place("communication", communication, true);
   add("communication", communication);
 
   add("accuracy", blocks_of(accuracy_grid(summary)));
   json rest = json::array();
-  shelf.place_rest(rest);
+  while (!left.empty()) place(std::string(left.front()), rest, true);
   add("figures", rest);
   return sections;
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 
+#include "harness/base/child_process.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/first_screen.h"
 #include "harness/stats/records.h"
@@ -85,18 +85,18 @@ std::string text_of_trial(const Remedy& remedy) {
   for (const SummaryRow* row : remedy.tried_on) ids.push_back(row->id);
   const Record& first = *remedy.tried_on.front()->record;
   const std::string file = first.config.device_file;
-  std::string settings;
-  std::istringstream words(first.set);
-  for (std::string one; words >> one;) settings += " --set " + one;
-  const bool is_of_article = first.config.identity != "own";  // else it needs its matrix
+  Names command = {"./run_matrix"};
+  if (first.config.identity == "own") command.push_back("MATRIX.yaml");  // the article's needs none
+  command.insert(command.end(),
+                 {"explain", ids.front(), "--device", first.device.kind + (file.empty() ? "" : ":" + file),
+                  "--change", remedy.change->name});
+  for (const std::string& setting : settings_in(first.set)) command.insert(command.end(), {"--set", setting});
   return fmt::format(
       "{} for {}: {}", remedy.change->next,
       ids.size() > 4 ? fmt::format("{} rows", ids.size())
                      : fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", ")),
       can_be_tried(*remedy.change, first)
-          ? fmt::format("not measured yet; `./run_matrix {}explain {} --device {}{} --change {}{}` does",
-                        is_of_article ? "" : "MATRIX.yaml ", ids.front(), first.device.kind,
-                        file.empty() ? "" : ":" + file, remedy.change->name, settings)
+          ? fmt::format("not measured yet; `{}` does", base::shell_line({command, {}, {}, {}, {}}))
           : "this machine has none to try it with");
 }
 

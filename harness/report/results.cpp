@@ -50,8 +50,7 @@ std::string command_of(const fs::path& run_dir, const fs::path& source_dir) {
 
 void write_page(const fs::path& run_dir, const Records& records, const std::vector<Summary>& summaries,
                 const std::string& left_out, const fs::path& source_dir, std::ostream& console) {
-  const std::string run = fs::absolute(run_dir / "records.jsonl").parent_path().filename();
-
+  const std::string run = run_name(run_dir);
   PageFile file;
   file.page["title"] = run;
   for (const Term& term : glossary()) {
@@ -90,8 +89,6 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   write_page_file(run_dir / "report.html", std::move(file), source_dir);
   console << "report: " << (run_dir / "report.html").string() << '\n';
 }
-
-namespace fs = std::filesystem;
 
 // The answer of a run of `feed` or `machine`; empty for other runs.
 struct AnswerFile {
@@ -143,19 +140,28 @@ static void say_first_screen(const std::vector<Summary>& summaries, std::ostream
     if (const std::string text = first_screen_text(summary); !text.empty()) console << '\n' << text;
 }
 
-bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
-                   std::ostream& console) {
+// `left_out`: null in a run that has just ended, which shows its answer last.
+static bool write_all(const fs::path& project, const fs::path& run, const Records& measured, bool figures,
+                      const std::string* left_out, std::ostream& console) {
   const Records records = at_full_size(measured);
   const std::vector<Summary> summaries = summaries_of(run, records);
-  const bool explained = !write_explain(run, records).empty();
+  const std::string explained = write_explain(run, records), warnings = left_out ? *left_out : "";
   std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
-  if (!write_report(run, summaries, explained ? unseen : console)) return false;
+  if (!write_report(run, summaries, explained.empty() ? console : unseen,
+                    left_out ? Shown::everything : Shown::main_table, warnings))
+    return false;
   const std::string answer = write_answer(run, summaries);
-  if (!explained) write_figures(run, summaries, project, std::cerr);
-  if (base::interrupts() < 2) write_page(run, records, summaries, "", project, console);
+  if (left_out) console << answer << explained;
+  if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
+  if (base::interrupts() < 2) write_page(run, records, summaries, warnings, project, console);
   say_first_screen(summaries, console);
-  console << answer;
+  if (!left_out) console << answer;
   return true;
+}
+
+bool write_results(const fs::path& project, const fs::path& run, const Records& measured,
+                   std::ostream& console) {
+  return write_all(project, run, measured, true, nullptr, console);
 }
 
 bool write_results_of(const std::function<void()>& runs, const fs::path& project, const fs::path& run,
@@ -169,18 +175,11 @@ bool write_results_of(const std::function<void()>& runs, const fs::path& project
 }
 
 bool rebuild_results(const fs::path& project, const fs::path& run, bool figures, std::ostream& console) {
-  std::ostringstream left_out, unseen;
-  const Records records = at_full_size(read_records(run, left_out));
-  std::cerr << left_out.str();
-  const std::vector<Summary> summaries = summaries_of(run, records);
-  const std::string explained = write_explain(run, records);
-  if (!write_report(run, summaries, explained.empty() ? console : unseen, Shown::everything, left_out.str()))
-    return false;
-  console << write_answer(run, summaries) << explained;
-  if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
-  write_page(run, records, summaries, left_out.str(), project, console);
-  say_first_screen(summaries, console);
-  return true;
+  std::ostringstream unread;
+  const Records records = read_records(run, unread);
+  const std::string left_out = unread.str();
+  std::cerr << left_out;
+  return write_all(project, run, records, figures, &left_out, console);
 }
 
 }  // namespace harness

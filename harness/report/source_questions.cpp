@@ -13,35 +13,35 @@
 namespace harness {
 namespace {
 
+// Null if the record lacks it.
+nlohmann::json device_setting(const Record& record, const char* name) {
+  const nlohmann::json& settings = record.device.settings;
+  return settings.is_object() ? settings.value(name, nlohmann::json()) : nlohmann::json();
+}
+
 // Mean per batch over ranks and batches; nullopt if the record lacks it.
 std::optional<double> figure_of(const Record& record, const RunStatistics& run, const AnswerFigure& figure,
                                 const ComparedSeconds& seconds) {
   const std::string name = figure.name;
   if (!figure.phases.empty()) {
     if (run.phases.empty()) return std::nullopt;
-    double ms = 0;
-    for (const PhaseStatistics& phase : run.phases)
-      for (const Phase asked : figure.phases)
-        if (phase.name == kPhaseNames[size_t(asked)]) ms += phase.mean_ms;
-    return ms;
+    return phases_ms(run, figure.phases);
   }
   if (name == "copying") return record.data.copied_in_s;
+  if ((name == "images_per_s" || name == "step_time") && !has_comparable_rate(record)) return std::nullopt;
   if (name == "images_per_s") return run.images_per_second / seconds.share_left(record);
   if (name == "step_time") return 1000 * run.total_s * seconds.share_left(record) / double(run.batches);
   if (name == "memory") {
-    const nlohmann::json& settings = record.device.settings;
-    const auto peak = settings.is_object() ? settings.find("peak_allocated_bytes") : settings.end();
-    if (peak != settings.end() && peak->is_number()) return peak->get<double>() / (1 << 20);
+    const nlohmann::json peak = device_setting(record, "peak_allocated_bytes");
+    if (peak.is_number()) return peak.get<double>() / (1 << 20);
     return record.max_rss_bytes ? std::optional(double(*record.max_rss_bytes) / (1 << 20)) : std::nullopt;
   }
   if (name == "other_memory") {
-    const nlohmann::json& settings = record.device.settings;
-    const auto peaks =
-        settings.is_object() ? settings.find("peak_allocated_bytes_by_device") : settings.end();
-    if (peaks == settings.end() || !peaks->is_array() || peaks->size() < 2) return std::nullopt;
+    const nlohmann::json peaks = device_setting(record, "peak_allocated_bytes_by_device");
+    if (!peaks.is_array() || peaks.size() < 2) return std::nullopt;
     double most = 0;
-    for (size_t device = 1; device < peaks->size(); ++device)
-      if ((*peaks)[device].is_number()) most = std::max(most, (*peaks)[device].get<double>());
+    for (size_t device = 1; device < peaks.size(); ++device)
+      if (peaks[device].is_number()) most = std::max(most, peaks[device].get<double>());
     return most / (1 << 20);
   }
   if (!record.communication || !record.communication->all_reduced_bytes) return std::nullopt;

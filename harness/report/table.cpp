@@ -14,8 +14,8 @@
 #include "harness/report/grids.h"
 #include "harness/report/metrics.h"
 #include "harness/report/source_questions.h"
-#include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/rank_views.h"
+#include "harness/report/summary/summary.h"
 
 namespace harness {
 namespace {

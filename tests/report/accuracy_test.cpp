@@ -1,8 +1,7 @@
 // unit: accuracy by precision from records: spread over seeds, pairs, rows without figures, separate tables
-#include "harness/report/summary/accuracy.h"
-
 #include <gtest/gtest.h>
 
+#include "harness/report/summary/summary.h"
 #include "harness/report/table.h"
 #include "harness/stats/records.h"
 #include "tests/support/typed_records.h"

@@ -128,8 +128,8 @@ TEST(Explanation, TwoCausesAreNamedInTheirOrder) {
   const auto found = explanation.binding();
   ASSERT_EQ(found.size(), 2u);
   EXPECT_STREQ(found[0]->change->resource, "decoding");
-  EXPECT_NEAR(found[0]->part->ratio, 1.6, 0.05) << "of what reading from memory left";
-  EXPECT_NEAR(found[0]->effect->ratio, 2.0, 0.05) << "against the unchanged row";
+  EXPECT_NEAR(found[0]->part->value, 1.6, 0.05) << "of what reading from memory left";
+  EXPECT_NEAR(found[0]->effect->value, 2.0, 0.05) << "against the unchanged row";
   EXPECT_STREQ(found[1]->change->resource, "storage");
   const std::string text = explain_text({explanation});
   for (const char* words : {"What binds row 7: decoding, 30 % of the step", "next: storage (20 %)",
@@ -173,9 +173,9 @@ TEST(Explanation, OneBlockNamesWhatIsLikelyAndSaysThatItIsNotSure) {
 TEST(Explanation, TwoBlocksAreEnoughWhereOthersOfTheKindTellTheScatter) {
   const Made made =
       Made(2).with("unchanged", 40).with("in_memory", 20).with("more_threads", 41).with("no_decoding", 20.2);
-  const Gain& gain = *change_in(made.explanation(), "in_memory").part;
+  const Ratio gain = *change_in(made.explanation(), "in_memory").part;
   EXPECT_TRUE(gain.pooled);
-  EXPECT_LT(gain.low, gain.ratio);
+  EXPECT_LT(gain.low, gain.value);
   EXPECT_EQ(cause(made), "storage");
   EXPECT_NE(explain_text({made.explanation()}).find("pooled"), std::string::npos);
   EXPECT_EQ(cause(Made(2, 0.02).with("unchanged", 40).with("in_memory", 30)), "")

@@ -174,6 +174,15 @@ TEST(FirstScreen, EveryRemedyIsAChangeOfExplain) {
   EXPECT_EQ(list(records, kSettings), "") << "in use already";
 }
 
+TEST(FirstScreen, TheCommandOfARemedyRepeatsEachSettingWhole) {
+  std::vector<json> records = shuffled_lmdb();
+  records[0]["set"] = "batch=16 command=python mine.py --lr=0.1 loader_threads=2";
+  const std::string text = list(records, kSettings);
+  EXPECT_TRUE(
+      contains(text, "--set batch=16 --set 'command=python mine.py --lr=0.1' --set loader_threads=2` does"))
+      << text;
+}
+
 TEST(FirstScreen, CoresThatThisMachineLacksAreNotTried) {
   std::vector<json> records = shuffled_lmdb();
   records[0]["ceilings"]["read_share"] = 0.1;

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "harness/report/figures.h"
 #include "harness/report/grids.h"
 #include "harness/report/page_file.h"
 #include "harness/report/results.h"
@@ -43,6 +44,22 @@ TEST(Page, HasTheCommandThatRepeatsTheRun) {
       R"(./run_matrix configs/article.yaml --only 0,7 --seed 2 --set batch=8 --set precision=bf16 )"
       R"(--wrap 'perf stat -o it'\''s.txt')";
   EXPECT_NE(page.dump().find(json(command).dump()), std::string::npos) << page.dump().substr(0, 300);
+}
+
+TEST(Page, IsTitledByTheFoldersNameHoweverItIsWritten) {
+  const PageRun run(golden("matrix.jsonl"));
+  const std::filesystem::path folder = run.folder / "";
+  const std::string name = folder.parent_path().filename();
+  for (const std::filesystem::path& written : {folder, folder / ".", folder / "plots/.."})
+    EXPECT_EQ(harness::run_name(written), name) << written;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  EXPECT_EQ(harness::run_name("."), name);
+  std::filesystem::current_path(before);
+  const auto records = typed(golden("matrix.jsonl"));
+  std::ostringstream console;
+  harness::write_page(folder / ".", records, harness::summarise(records), "", SOURCE_DIR, console);
+  EXPECT_EQ(json::parse(element(run.text("report.html"), "page"))["title"], name);
 }
 
 TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {

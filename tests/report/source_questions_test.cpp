@@ -94,6 +94,25 @@ TEST(SourceQuestions, WithoutARowThereIsTheReasonAndNoFigure) {
   EXPECT_NE(answers(smoke).at(0).why_not.find("smoke"), std::string::npos);
 }
 
+TEST(SourceQuestions, ARowThatWasTracedOnAGpuHasNoRate) {
+  auto records = runs(5);
+  for (json& record : records) {
+    record["device"]["kind"] = "cuda";
+    if (record["row"] == "many") record["config"]["answer"] = "images_per_s, step_time, loading";
+  }
+  EXPECT_TRUE(answers(records).at(1).more.decided());
+  for (json& record : records)
+    if (record["row"] == "many") record["trace"] = {{"first", 1}, {"last", 2}};
+  const auto found = answers(records);
+  ASSERT_EQ(found.size(), 3u);
+  for (const size_t rate : {0, 1}) {
+    EXPECT_FALSE(found[rate].of_row) << "the profiler's time is part of it";
+    EXPECT_FALSE(found[rate].ratio.known());
+    EXPECT_EQ(found[rate].more.verdict, Verdict::cannot_be_told);
+  }
+  EXPECT_EQ(found[2].of_row, 0.0);
+}
+
 TEST(SourceQuestions, OtherDevicesAndCopiesHaveFiguresOfTheirOwn) {
   auto records = runs(1);
   json& row = records[1];

@@ -1,10 +1,9 @@
 // unit: the column `trained` and its sentence on made-up records: steps, whole slices, rows that failed or
 // can't train.
-#include "harness/report/summary/trained_rows.h"
-
 #include <gtest/gtest.h>
 
 #include "harness/report/grids.h"
+#include "harness/report/summary/summary.h"
 #include "harness/report/table.h"
 #include "tests/support/emulated_records.h"
 

@@ -1,12 +1,11 @@
 // Takes median and range of top-1 and top-5 over the seeds, and compares with precision O0 seed by seed.
-#include "harness/report/summary/accuracy.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 
 namespace harness {

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/closed_model.h"
@@ -33,12 +32,11 @@ std::string differences_of(const SummaryRow& row) {
   if (made_up) parts.push_back("made-up batches");
   if (record.config.image_px != kArticlePixels)
     parts.push_back(fmt::format("images of {} px", record.config.image_px));
-  std::istringstream set(record.set);
-  for (std::string word; set >> word;) {
-    const std::string field = word.substr(0, word.find('='));
+  for (const std::string& setting : settings_in(record.set)) {
+    const std::string field = setting.substr(0, setting.find('='));
     if (changes_the_row(field) && field != "image_px" &&
         !(made_up && (field == "storage" || field == "cache")))
-      parts.push_back(word);
+      parts.push_back(setting);
   }
   for (const Flag& flag : row.flags)
     if (flag.code == 'M' || flag.code == 'C') parts.push_back(flag.text);

@@ -1,6 +1,8 @@
 // Averages each phase over all ranks and batches, and adds up the phases.
 #include "harness/report/summary/device_time.h"
 
+#include <cmath>
+
 #include "harness/contract/precision_traits.h"
 #include "harness/stats/records.h"
 
@@ -14,7 +16,8 @@ std::optional<double> mean_ms(const Samples& samples, const std::vector<std::str
     if (ranks == samples.end()) continue;
     double sum = 0, samples = 0;
     for (const std::vector<double>& rank : ranks->second)
-      for (double time : rank) sum += time, ++samples;
+      for (const double ms : rank)
+        if (!std::isnan(ms)) sum += ms, ++samples;
     if (samples > 0) mean += sum / samples, measured = true;
   }
   return measured ? std::optional(mean) : std::nullopt;

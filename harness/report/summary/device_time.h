@@ -1,4 +1,5 @@
-// Device time of a record's phases, on devices that run asynchronously to the host.
+// Device time of a record's phases, on devices that run asynchronously to the host, and the energy for an
+// image.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace harness {
 
-// Sum over these phases of the mean ms per batch and rank; nullopt if there are no samples of them.
+// Sum over these phases of the mean ms per batch and rank (means add up, medians don't), over figures that
+// aren't NaN; nullopt if there are none.
 std::optional<double> mean_ms(const Samples& samples, const std::vector<std::string>& phases);
 // The same of the device's times.
 std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases);
@@ -27,5 +29,21 @@ struct DeviceSteps {
 };
 // Nullopt without times of a device.
 std::optional<DeviceSteps> device_steps(const Record& record);
+
+struct Energy {
+  double joules_per_image = 0;
+  bool measured = false;  // by NVML, GPUs only; otherwise from the price file's watts
+};
+
+// Energy of all GPUs over the timed batches / their images, if every rank of every run has it and no hardware
+// is emulated; the median over the runs.
+std::optional<double> measured_joules_per_image(const RecordList& runs);
+
+// By measured_joules_per_image(), else stated: watts of the row's cores and devices / images
+// per second; a processor's row needs watts_per_core, others watts_per_gpu. Emulated devices count at the
+// speed of the devices that they stand for. `devices`: number of them that the stated power is for. nullopt:
+// unknown.
+std::optional<Energy> energy_of(const RecordList& runs, const Prices& prices, double images_per_second,
+                                int64_t devices);
 
 }  // namespace harness

@@ -1,6 +1,5 @@
 // Uses energy counters if every GPU has them, otherwise divides the stated watts by the images per second.
-#include "harness/report/summary/energy.h"
-
+#include "harness/report/summary/device_time.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 

@@ -2,17 +2,97 @@
 #include "harness/report/summary/explanation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
-#include "harness/experiment/verdict.h"
-#include "harness/report/summary/change_runs.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
 
 namespace {
+
+struct ChangeRuns {
+  std::map<int64_t, double> seconds;  // per image by block, of the runs with a figure
+  RecordList records;                 // these runs
+  Row row;                            // as changed
+  std::string why_not;                // of a run without a figure: the reason
+  double added_ms = 0;                // of a burden: to each step
+};
+
+using RunsByChange = std::map<std::string, ChangeRuns>;
+
+RunsByChange runs_by_change(const RecordList& records, const std::string& of) {
+  RunsByChange all;
+  for (const Record* record : records) {
+    if (!record->intervention || record->intervention->of != of) continue;
+    ChangeRuns& runs = all[record->intervention->change];
+    runs.added_ms = record->intervention->added_ms;
+    runs.row = record->config;
+    if (is_ok(*record) && record->images_per_second.value_or(0) > 0) {
+      runs.seconds[record->intervention->block] = 1 / *record->images_per_second;
+      runs.records.push_back(record);
+    } else {
+      runs.why_not = record->reason;
+    }
+  }
+  return all;
+}
+
+double median_images_per_second(const ChangeRuns& runs) {
+  std::vector<double> rates;
+  for (const auto& [block, seconds] : runs.seconds) rates.push_back(1 / seconds);
+  return median(rates);
+}
+
+// How much longer a step of `batch` images became per added time: 0 (hidden) to 1 (critical).
+std::optional<Location> slope_of(const ChangeRuns& unchanged, const ChangeRuns& runs, int64_t batch) {
+  std::vector<double> slopes;
+  for (const auto& [block, seconds] : unchanged.seconds)
+    if (const auto slower = runs.seconds.find(block); slower != runs.seconds.end() && runs.added_ms > 0)
+      slopes.push_back((slower->second - seconds) * 1e3 * double(batch) / runs.added_ms);
+  if (slopes.empty()) return std::nullopt;
+  return location_of(slopes);
+}
+
+// The logarithms of seconds per image in the blocks that `partner` has too.
+Runs logs_of(const ChangeRuns& runs, const ChangeRuns& partner) {
+  Runs logs{family_of(runs.records), {}};
+  for (const auto& [block, seconds] : runs.seconds)
+    if (partner.seconds.count(block)) logs.values.push_back(std::log(seconds));
+  return logs;
+}
+
+std::vector<Runs> logs_of_all(const RunsByChange& all) {
+  std::vector<Runs> logs;
+  for (const auto& [name, runs] : all)
+    if (!runs.seconds.empty()) logs.push_back(logs_of(runs, runs));  // of which scatter is borrowed
+  return logs;
+}
+
+// A block that was slow as a whole widens a borrowed interval, and is left out of a paired one.
+struct Gains {
+  const RunsByChange& all;
+  const Pools pools = Pools(logs_of_all(all));
+
+  // Of `after` over `before`. Empty without a block that has figures of both.
+  std::optional<Ratio> of(const std::string& before, const std::string& after) const {
+    const ChangeRuns &one = all.at(before), &other = all.at(after);
+    std::vector<double> a, b;
+    for (const auto& [block, seconds] : one.seconds)
+      if (const auto partner = other.seconds.find(block); partner != other.seconds.end()) {
+        a.push_back(seconds);
+        b.push_back(partner->second);
+      }
+    if (a.empty()) return std::nullopt;
+    Ratio gain = ratio_of(paired_effect(a, b));
+    const Runs logs = logs_of(one, other), others = logs_of(other, one);
+    if (a.size() < kFewestRuns && before != after)
+      borrow_scatter(gain, pools, {{&logs, 1}, {&others, -1}}, kFewestOwnBlocks);
+    return gain;
+  }
+};
 
 // The runs that tell the part of a change: the narrower one that gains most, or the nearest rung below it. A
 // narrower one whose gain may be chance, such as one that gained less than kLeastGain in its first runs and
@@ -28,22 +108,22 @@ const Intervention* partner_of(const Intervention& change, const RunsByChange& a
   if (!change.includes.empty()) {
     const auto whole = gains.of("unchanged", change.name);
     if (!whole) return nullptr;
-    const auto is_known = [&](const Gain& gain) {
-      return (gain.decides() && gain.low > 1) || gain.ratio >= kClearGain || !whole->decides();
+    const auto is_known = [&](const Ratio& gain) {
+      return (gain.decides() && gain.low > 1) || gain.value >= kClearGain || !whole->decides();
     };
     // What it goes beyond ran in other blocks alone, and gained: against the unchanged runs it would have
     // that gain as well.
     if (const auto below = all.find(change.against);
         below != all.end() && !below->second.seconds.empty() && !measured(change.against))
-      if (const auto gain = gains.of("unchanged", change.against); !gain || gain->ratio >= kLeastGain)
+      if (const auto gain = gains.of("unchanged", change.against); !gain || gain->value >= kLeastGain)
         return nullptr;
     const char* best = "unchanged";
     double most = kLeastGain;
     for (const char* name : change.includes)
       if (measured(name))
-        if (const auto gain = gains.of("unchanged", name); gain && gain->ratio >= most && is_known(*gain)) {
+        if (const auto gain = gains.of("unchanged", name); gain && gain->value >= most && is_known(*gain)) {
           best = name;
-          most = gain->ratio;
+          most = gain->value;
         }
     return find_intervention(best);
   }
@@ -53,11 +133,11 @@ const Intervention* partner_of(const Intervention& change, const RunsByChange& a
 }
 
 // Of the step of its partner.
-double share_of(const Intervention& change, const Gain& part, const Row& changed, const Row& unchanged) {
+double share_of(const Intervention& change, const Ratio& part, const Row& changed, const Row& unchanged) {
   double factor = change.factor;
   if (change.name == std::string("faster_link") && changed.link_rate_mbit > 0)
     factor = changed.link_rate_mbit / unchanged.link_rate_mbit;
-  return std::clamp((1 - 1 / part.ratio) / (factor > 1 ? 1 - 1 / factor : 1), 0.0, 1.0);
+  return std::clamp((1 - 1 / part.value) / (factor > 1 ? 1 - 1 / factor : 1), 0.0, 1.0);
 }
 
 // Mean of the last quarter of the first `steps` steps, at least one.
@@ -151,16 +231,14 @@ void decide(std::vector<ExplainedChange>& changes) {
   std::map<ExplainedChange*, Judgement> judged;
   for (ExplainedChange& change : changes) {
     if (!change.part || !*change.change->resource) continue;
-    Ratio gain = ratio_of(*change.part);
-    gain.pooled = change.part->pooled;
-    Judgement& judgement = judged[&change] = judge(gain, {.low = 1, .margin = kLeastGain - 1});
+    Judgement& judgement = judged[&change] = judge(*change.part, {.low = 1, .margin = kLeastGain - 1});
     if (!judgement.p) judgement.p = 1;  // what was left out after its first run is of the family, too
   }
   std::vector<Judgement*> family;
   for (auto& [change, judgement] : judged) family.push_back(&judgement);
   correct(family);
   for (const auto& [change, judgement] : judged) {
-    if (change->part->decides()) change->part->p = *judgement.p;
+    change->p = *judgement.p;
     change->decided = judgement.verdict == Verdict::holds;
   }
 }
@@ -168,7 +246,7 @@ void decide(std::vector<ExplainedChange>& changes) {
 void sort_by_gain(std::vector<ExplainedChange>& changes) {
   const auto place = [](const ExplainedChange& it) {
     const bool relief = *it.change->resource;
-    return std::pair(relief ? 0 : it.change->burden ? 2 : 1, relief && it.effect ? -it.effect->ratio : 0.0);
+    return std::pair(relief ? 0 : it.change->burden ? 2 : 1, relief && it.effect ? -it.effect->value : 0.0);
   };
   std::ranges::stable_sort(changes, [&](const auto& a, const auto& b) { return place(a) < place(b); });
 }
@@ -180,7 +258,7 @@ void explain(Explanation& result, const RunsByChange& all) {
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
   if (result.blocks > 0) result.images_per_second = median_images_per_second(unchanged->second);
-  const Gains gains(all);
+  const Gains gains{all};
   for (const Intervention& change : interventions())
     if (change.name != std::string("unchanged") && all.count(change.name))
       result.changes.push_back(explained(change, all, gains, result.row.batch));
@@ -231,7 +309,7 @@ std::vector<const ExplainedChange*> Explanation::binding() const {
 const ExplainedChange* Explanation::likely() const {
   const ExplainedChange* found = nullptr;
   for (const ExplainedChange& change : changes)
-    if (change.is_candidate() && change.part->ratio >= kLeastGain && (!found || change.share > found->share))
+    if (change.is_candidate() && change.part->value >= kLeastGain && (!found || change.share > found->share))
       found = &change;
   return found && found->decided ? nullptr : found;
 }
@@ -241,8 +319,8 @@ std::set<std::string> changes_without_gain(const Explanation& explanation) {
   double best = 1;
   for (const ExplainedChange& change : explanation.changes) {
     if (!*change.change->resource || !change.effect) continue;
-    best = std::max(best, change.effect->ratio);
-    if (std::max(change.effect->ratio, change.part ? change.part->ratio : 0) < kLeastGain)
+    best = std::max(best, change.effect->value);
+    if (std::max(change.effect->value, change.part ? change.part->value : 0) < kLeastGain)
       slower.insert(change.change->name);
   }
   return best < kClearGain ? std::set<std::string>() : slower;

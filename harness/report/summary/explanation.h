@@ -7,34 +7,26 @@
 
 #include "harness/contract/record.h"
 #include "harness/experiment/intervention.h"
-#include "harness/report/summary/energy.h"
-#include "harness/stats/effect.h"
+#include "harness/experiment/verdict.h"
+#include "harness/report/summary/device_time.h"
 
 namespace harness {
-
-// A gain over runs with which a run shared a block. From kFewestRuns pairs on paired_effect() of
-// stats/effect.h; with fewer an interval by the scatter of all changes of the row (stats/inference.h), if
-// there is one, else a range.
-struct Gain : Effect {
-  bool pooled = false;
-  bool decides() const { return pooled || a >= kFewestRuns; }
-};
 
 struct ExplainedChange {
   const Intervention* change = nullptr;
   std::string why_not;           // it has no run with a figure: why
   double images_per_second = 0;  // median
-  // Over the unchanged runs, and over those of its partner (`over`). The ratio is above 1 when the change is
-  // faster.
-  std::optional<Gain> effect, part;
+  // Over the unchanged runs, and over those of its partner (`over`), in the blocks that both ran: above 1
+  // when the change is faster. With fewer than kFewestRuns an interval by the scatter of all changes of the
+  // row (stats/inference.h), if there is one, else a range.
+  std::optional<Ratio> effect, part;
   const Intervention* over = nullptr;
   // The part of the unchanged step, 0-1, that would disappear if the resource took no time. If its work
   // becomes f times as fast, and the row r times as fast as `over`, it is (1 - 1 / r) / (1 - 1 / f) of the
   // step of `over`.
   double share = 0;
-  // From five pairs on, whose `part` then has Holm's p: that is below kLevel, and the gain at least
-  // kLeastGain.
-  bool decided = false;
+  double p = 1;                 // of `part`, by Holm's correction for all changes
+  bool decided = false;         // `part` decides, `p` is below kLevel, and the gain at least kLeastGain
   std::optional<double> price;  // in Prices::unit, 0: free; empty: unknown, or the price file lacks it
   // Images more for a kWh than unchanged, and kWh less for an image. Empty: energy is unknown, the change
   // can't be had, or measured energy would be compared with stated.

@@ -96,14 +96,14 @@ void find_binding(FeedAnswer& answer, const RecordList& records) {
     });
     answer.binding = likely->change->resource;
     answer.because = fmt::format(
-        "with {} it delivers {:.2f} times as many images{}", likely->change->title, likely->part->ratio,
+        "with {} it delivers {:.2f} times as many images{}", likely->change->title, likely->part->value,
         likely->over->name == std::string("unchanged") ? ""
                                                        : fmt::format(" as with {}", likely->over->title));
     // The rest of loading, which needs cores if it depends on the threads that it has.
     if (answer.binding == "loader" && fewer != answer.loader.changes.end() &&
-        fewer->part->ratio <= 1 / kClearGain) {
+        fewer->part->value <= 1 / kClearGain) {
       answer.binding = "cores";
-      answer.because += fmt::format(", and with half the threads {:.2f} times", fewer->part->ratio);
+      answer.because += fmt::format(", and with half the threads {:.2f} times", fewer->part->value);
     }
   }
 }

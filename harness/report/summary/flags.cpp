@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "harness/base/comma_list.h"
 #include "harness/report/summary/summary.h"
@@ -71,42 +72,29 @@ std::vector<Flag> flags_of(const Record& record, const Names& inferred_in_all, c
 }
 
 std::string flag_meaning(char code) {
-  switch (code) {
-    case '~':
-      return "the article doesn't state the row or the named fields; they are inferred from its text";
-    case '+':
-      return "not one of the article's rows";
-    case 'A':
-      return "the times of batches are so correlated that few are independent";
-    case 'B':
-      return "unreadable images, each replaced by the next";
-    case 'C':
-      return "clipped to what this machine has";
-    case 'D':
-      return "the last third of the run differs from the first by over 2 %, more than by chance";
-    case 'E':
-      return "emulated: a setting or a device file replaces hardware; results that follow from it alone are "
-             "by construction, not findings";
-    case 'J':
-      return "decoded by nvJPEG; a note of the row says how much of it on the GPU's JPEG engine";
-    case 'K':
-      return "traced on a GPU: the profiler stays attached, so the row has no images/s and no ratio";
-    case 'M':
-      return "the storage differs from the requested one; a note of the row names it";
-    case 'N':
-      return "differs from the configuration; a note of the row says how";
-    case 'P':
-      return "trained by Python's PyTorch, not by this suite's program";
-    case 'R':
-      return "some repeats failed; the figures come from the others";
-    case 'T':
-      return "other processes, other machines of the hypervisor or a quota took CPU time away from the row, "
-             "or its clock changed";
-    case 'X':
-      return "batches come from another program's loader, not from this suite's";
-    default:
-      return "";
-  }
+  static const std::map<char, std::string> meanings = {
+      {'~', "the article doesn't state the row or the named fields; they are inferred from its text"},
+      {'+', "not one of the article's rows"},
+      {'A', "the times of batches are so correlated that few are independent"},
+      {'B', "unreadable images, each replaced by the next"},
+      {'C', "clipped to what this machine has"},
+      {'D', "the last third of the run differs from the first by over 2 %, more than by chance"},
+      {'E',
+       "emulated: a setting or a device file replaces hardware; results that follow from it alone are "
+       "by construction, not findings"},
+      {'J', "decoded by nvJPEG; a note of the row says how much of it on the GPU's JPEG engine"},
+      {'K', "traced on a GPU: the profiler stays attached, so the row has no images/s and no ratio"},
+      {'M', "the storage differs from the requested one; a note of the row names it"},
+      {'N', "differs from the configuration; a note of the row says how"},
+      {'P', "trained by Python's PyTorch, not by this suite's program"},
+      {'R', "some repeats failed; the figures come from the others"},
+      {'T',
+       "other processes, other machines of the hypervisor or a quota took CPU time away from the row, "
+       "or its clock changed"},
+      {'X', "batches come from another program's loader, not from this suite's"},
+  };
+  const auto found = meanings.find(code);
+  return found == meanings.end() ? "" : found->second;
 }
 
 }  // namespace harness

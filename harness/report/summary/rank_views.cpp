@@ -44,14 +44,14 @@ std::vector<std::string> line_of(const std::string& id, const std::string& name,
   return line;
 }
 
-double waiting_ms(const RankView& view) {
+}  // namespace
+
+double RankView::waits_ms() const {
   double sum = 0;
-  for (size_t phase = 0; phase < view.phases_ms.size(); ++phase)
-    if (phase_names()[phase] == "broadcast" || phase_names()[phase] == "sync") sum += view.phases_ms[phase];
+  for (size_t phase = 0; phase < phases_ms.size(); ++phase)
+    if (phase_names()[phase] == "broadcast" || phase_names()[phase] == "sync") sum += phases_ms[phase];
   return sum;
 }
-
-}  // namespace
 
 double wait_ms(const Record& record, const Samples& phases, size_t rank, size_t batch) {
   double ms = 0;
@@ -134,14 +134,6 @@ Grid rank_views_grid(const Summary& summary) {
       "waited; in brackets the rank that it was most often, and in how many batches. Evenly spread: the "
       "ranks are alike; always one: it is slow."};
   return grid;
-}
-
-std::optional<RankWaits> rank_waits(const Record& record) {
-  const auto views = rank_views(record);
-  if (!views) return std::nullopt;
-  RankWaits waits{waiting_ms(views->mean), waiting_ms(views->critical), {}};
-  if (views->critical_share >= kMostBatches) waits.slow_rank = views->critical_rank;
-  return waits;
 }
 
 }  // namespace harness

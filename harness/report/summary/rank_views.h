@@ -14,19 +14,23 @@ namespace harness {
 struct RankView {
   std::vector<double> phases_ms;  // in the order of phase_names(); 0 for a phase that the row doesn't have
   double rest_ms = 0;             // wall time - phases: the window's barriers, and hand-overs between ranks
+
+  double waits_ms() const;  // phases broadcast and sync
 };
 
 struct RankViews {
   double wall_ms = 0;  // total_s / batches
   // Of all ranks: every rank's phases fill its own time, so their mean does too.
   RankView mean;
-  // In each batch the phases of the rank that waited least for others (phases broadcast and sync, and
-  // SyncBN's waits): it is the one for which the others waited.
-  RankView critical;
+  RankView critical;  // in each batch of the rank that waited least (wait_ms()), for which others waited
   size_t critical_rank = 0;  // the rank that was it most often
   // In this share of the batches, 0-1. Batches in which no rank waited kEvenShare of the wall time less than
   // the mean of the ranks don't count: the ranks were alike.
   double critical_share = 0;
+
+  // Most of the waiting is for another rank and not for the wire, which also the critical rank waits for.
+  bool for_a_rank() const { return critical.waits_ms() < kMostlyWire * mean.waits_ms(); }
+  bool slow_rank() const { return critical_share >= kMostBatches; }  // critical_rank, always the same
 };
 
 // Nullopt for a record without figures or phase clock, or with one rank.
@@ -38,17 +42,5 @@ double wait_ms(const Record& record, const Samples& phases, size_t rank, size_t 
 struct Summary;
 // Two lines per row with several ranks; empty if there is none.
 Grid rank_views_grid(const Summary& summary);
-
-// Why ranks wait in `broadcast` and `sync`: what rank_views() says of them.
-struct RankWaits {
-  double mean_ms = 0;               // mean over ranks
-  double critical_ms = 0;           // of the critical path: what also the rank waits that the others wait for
-  std::optional<size_t> slow_rank;  // the same rank was critical in kMostBatches of the batches
-
-  // Most of the time is waiting for another rank and not for the wire.
-  bool for_a_rank() const { return critical_ms < kMostlyWire * mean_ms; }
-};
-// Nullopt with one rank.
-std::optional<RankWaits> rank_waits(const Record& record);
 
 }  // namespace harness

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
-#include "harness/report/summary/accuracy.h"
 #include "harness/report/summary/ratio.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
@@ -16,14 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// The distinct texts of the records in order, as one line.
-template <typename Describe>
-std::string all_of(const RecordList& records, Describe describe) {
-  std::vector<std::string> seen;
-  for (const Record* record : records)
-    if (const std::string text = describe(*record); !text.empty()) add_once(seen, text);
-  if (seen.size() <= 1) return seen.empty() ? "" : seen.front();
-  return fmt::format("{} (differs within the run)", fmt::join(seen, " | "));
+std::string all_of(const RecordList& records, const Describe& describe) {
+  return distinct(records, describe, " (differs within the run)");
 }
 
 std::string describe_machine(const Record& record) {
@@ -165,6 +159,13 @@ Summary summarise_group(const RecordList& all) {
 
 }  // namespace
 
+std::string distinct(const RecordList& records, const Describe& describe, const std::string& after_several) {
+  Names seen;
+  for (const Record* record : records)
+    if (const std::string text = describe(*record); !text.empty()) add_once(seen, text);
+  return fmt::format("{}{}", fmt::join(seen, " | "), seen.size() > 1 ? after_several : "");
+}
+
 const SummaryRow* find_row(const Summary& summary, const std::string& id) {
   const auto found = std::ranges::find(summary.rows, id, &SummaryRow::id);
   return found == summary.rows.end() ? nullptr : &*found;
@@ -172,6 +173,18 @@ const SummaryRow* find_row(const Summary& summary, const std::string& id) {
 
 const SummaryRow* base_of(const Summary& summary, const SummaryRow& row) {
   return row.config.base == row.id ? nullptr : find_row(summary, row.config.base);
+}
+
+Names settings_in(const std::string& set) {
+  Names settings;
+  std::istringstream words(set);
+  for (std::string word; words >> word;)
+    if (settings.empty() ||
+        (word.find('=') != std::string::npos && find_field(word.substr(0, word.find('=')))))
+      settings.push_back(word);
+    else
+      settings.back() += " " + word;
+  return settings;
 }
 
 std::vector<Summary> summarise(const Records& records) {

@@ -1,5 +1,6 @@
 // Summary: computes every figure of tables and plots from records.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -102,6 +103,14 @@ struct Summary {
 const SummaryRow* find_row(const Summary& summary, const std::string& id);
 const SummaryRow* base_of(const Summary& summary, const SummaryRow& row);
 
+// The distinct texts of the records in order, without empty ones, in one line.
+using Describe = std::function<std::string(const Record&)>;
+std::string distinct(const RecordList& records, const Describe& describe,
+                     const std::string& after_several = "");
+
+// The settings in a record's `set`: a word that begins with no field's name belongs to the value before it.
+Names settings_in(const std::string& set);
+
 // The summaries refer to `records`, which must outlive them.
 std::vector<Summary> summarise(const Records& records);
 
@@ -112,5 +121,19 @@ struct PhaseGroup {
 };
 const std::vector<PhaseGroup>& phase_groups();
 double group_share(const RunStatistics& run, const PhaseGroup& group);
+
+bool is_of_accuracy(const Record& record);  // whether its row has `validation`
+// One per row, in the order in which rows first occur. If a repeat diverged, the row has no figure, because
+// the other seeds alone would be a biased sample.
+std::vector<AccuracyRow> accuracy_rows(const RecordList& records);
+Grid accuracy_grid(const Summary& summary, const std::string& title = "accuracy by precision");
+
+// Whether a row on emulated devices trained for real on this machine's processor: `yes`, after a whole slice
+// its first and last loss: `7.06 to 2.72`; `no`; empty where nothing was trained for this, as on devices that
+// compute.
+std::string trained_text(const SummaryRow& row);
+// How many of the rows trained, and which did not, as one sentence; empty without rows on emulated devices,
+// and in records from before they trained.
+std::string trained_sentence(const Summary& summary);
 
 }  // namespace harness

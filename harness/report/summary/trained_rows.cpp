@@ -1,12 +1,11 @@
 // Finds the check `trained` and the loss in a row's records, and sums them up in a sentence.
-#include "harness/report/summary/trained_rows.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "harness/experiment/policy/policy.h"
+#include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
 
