@@ -43,7 +43,8 @@ double all_reduce_ceiling_ms(Group& group, Device& device, harness::ProgressSlot
   return rounds[kCeilingRounds / 2];
 }
 
-ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& options, int64_t batches) {
+harness::RankCeilings compute_ceiling(const SliceParts& slice, const LoaderOptions& options,
+                                      int64_t batches) {
   const auto made_up = make_fixed_batches(options);
   const SliceParts parts = slice.with(*made_up);
   PhaseClock unused(1, false), clock(batches, true);
@@ -60,43 +61,48 @@ ComputeCeiling compute_ceiling(const SliceParts& slice, const LoaderOptions& opt
     clock.next_batch();
   }
   parts.device.synchronize();
-  ComputeCeiling ceiling{ms_since(begin) / double(batches), {}, std::vector<double>(size_t(batches))};
+  harness::RankCeilings ceilings;
+  ceilings.batches = batches;
+  ceilings.compute_ms = ms_since(begin) / double(batches);
+  ceilings.compute_batch_ms.resize(size_t(batches));
   release_copied(parts);
   parts.group.barrier();
   for (size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
     const std::vector<double> ms = clock.milliseconds(Phase(phase), 0, batches);
-    for (size_t batch = 0; batch < ms.size(); ++batch) ceiling.batch_ms[batch] += ms[batch];
+    for (size_t batch = 0; batch < ms.size(); ++batch) ceilings.compute_batch_ms[batch] += ms[batch];
     if (Phase(phase) == Phase::load) continue;
     const double mean = std::accumulate(ms.begin(), ms.end(), 0.0) / double(batches);
-    if (mean > 0) ceiling.phases_ms[std::string(kPhaseNames[phase])] = mean;
+    if (mean > 0) ceilings.compute[std::string(kPhaseNames[phase])] = mean;
   }
   // The first batch finds an idle device and ends for the host before its backward has; the wait at the end
   // makes up for it.
-  const double all_ms = std::accumulate(ceiling.batch_ms.begin(), ceiling.batch_ms.end(), 0.0);
-  ceiling.batch_ms[0] += std::max(0.0, ceiling.ms * double(batches) - all_ms);
-  return ceiling;
+  std::vector<double>& batch_ms = ceilings.compute_batch_ms;
+  const double all_ms = std::accumulate(batch_ms.begin(), batch_ms.end(), 0.0);
+  batch_ms[0] += std::max(0.0, ceilings.compute_ms * double(batches) - all_ms);
+  return ceilings;
 }
 
-LoaderCeiling loader_ceiling(Loader& loader, Group& group, harness::ProgressSlot& progress, int64_t batches) {
+void loader_ceiling(Loader& loader, Group& group, harness::ProgressSlot& progress,
+                    harness::RankCeilings& ceilings) {
   group.barrier();
   loader.start();
   loader.release(loader.next());
-  LoaderCeiling ceiling;
   const auto begin = std::chrono::steady_clock::now();
-  double before_ms = 0;
-  for (int64_t i = 0; i < batches; ++i) {
+  double before_ms = 0, read_ms = 0, decode_ms = 0;
+  for (int64_t i = 0; i < ceilings.batches; ++i) {
     const Batch batch = loader.next();
     const double now_ms = ms_since(begin);
-    ceiling.batch_ms.push_back(now_ms - before_ms);
+    ceilings.loader_batch_ms.push_back(now_ms - before_ms);
     before_ms = now_ms;
-    ceiling.read_ms += batch.read_ms;
-    ceiling.decode_ms += batch.decode_ms;
+    read_ms += batch.read_ms;
+    decode_ms += batch.decode_ms;
     loader.release(batch);
     ++progress.batches;
   }
-  ceiling.ms = ms_since(begin) / double(batches);
+  ceilings.loader_ms = ms_since(begin) / double(ceilings.batches);
+  ceilings.read_ms = read_ms;
+  ceilings.decode_ms = decode_ms;
   group.barrier();
-  return ceiling;
 }
 
 }  // namespace bench

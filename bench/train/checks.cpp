@@ -126,9 +126,12 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
       fmt::format("relative error {:.2g} against one device on the whole batch (limit {:g})", error, limit)};
 }
 
-Check check_loss(const std::vector<double>& loss) {
-  for (size_t batch = 0; batch < loss.size(); ++batch)
-    if (!std::isfinite(loss[batch])) return {"loss", false, fmt::format("not finite in batch {}", batch)};
+Check check_loss(const std::vector<double>& loss, int64_t warmup) {
+  for (int64_t batch = 0; batch < int64_t(loss.size()); ++batch)
+    if (!std::isfinite(loss[size_t(batch)]))
+      return {"loss", false,
+              batch < warmup ? fmt::format("not finite in warm-up batch {}", batch)
+                             : fmt::format("not finite in timed batch {}", batch - warmup)};
   return {"loss", true, "finite"};
 }
 

@@ -16,8 +16,8 @@ using Check = harness::RecordCheck;
 // gradients and restores the buffers. Collective; each rank gets its own result.
 Check check_gradients(const SliceParts& parts, const RankInfo& rank);
 
-// Whether the loss is finite in every batch.
-Check check_loss(const std::vector<double>& loss);
+// Whether the loss is finite in every batch; `warmup` of them come before the timed ones.
+Check check_loss(const std::vector<double>& loss, int64_t warmup);
 
 // Whether the CPU decoded at most 1 % of the timed batches' images of a row that decodes on the device, and,
 // with `on_engine`, the JPEG engine at least 90 %: the rest may be progressive files, which it can't decode.

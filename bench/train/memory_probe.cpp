@@ -33,17 +33,12 @@ static void limit_memory_of_process(int64_t bytes) {
 
 static void train(const harness::Row& row, const harness::Emulation* emulation, int64_t images) {
   constexpr int kSteps = 3;  // the first allocates momenta, master weights and cuDNN's workspaces
-  const auto device = DeviceRegistry::instance().find(row.device)({.batch_size = images,
-                                                                   .image_px = row.image_px,
-                                                                   .intra_op_threads = row.intra_op_threads,
-                                                                   .format = batch_format(row.batch_format),
-                                                                   .precision = row.precision,
-                                                                   .model = row.model,
-                                                                   .emulation = emulation});
+  const auto device =
+      DeviceRegistry::instance().find(row.device)({.row = row, .batch_size = images, .emulation = emulation});
   const at::Device place = device->torch_device();
   const auto model = make_model(row);
   model->to(place, row.channels_last);
-  const auto precision = PrecisionRegistry::instance().find(row.precision)({place, optimizer_options(row)});
+  const auto precision = PrecisionRegistry::instance().find(row.precision)({place, row});
   precision->convert(*model);
   if (device->accelerator()) device->accelerator()->prepare(*model);
   const at::Tensor batch = at::rand({images, 3, row.image_px, row.image_px}, place),

@@ -58,33 +58,18 @@ class Rank {
     // With emulated nodes one machine has the devices of all nodes.
     const int64_t device = job_.emulated_link ? rank_.rank : rank_.local_rank;
     device_ = DeviceRegistry::instance().find(row_.device)(
-        {.local_rank = device,
+        {.row = row_,
+         .batch_size = harness::trains(row_) ? batch_ : 1,  // else it gets no batch
+         .local_rank = device,
          .ranks_of_node = rank_.local_world_size,
          .ranks_of_machine = job_.emulated_link ? rank_.world_size : rank_.local_world_size,
          .cores = job_.cores,
          .replicas = harness::all_devices(row_) / rank_.world_size,
-         .batch_size = harness::trains(row_) ? batch_ : 1,  // else it gets no batch
-         .image_px = row_.image_px,
-         .intra_op_threads = row_.intra_op_threads,
-         .format = batch_format(row_.batch_format),
-         .pinned = row_.pinned && !harness::has_external_loader(row_),  // its ring is shared memory
-         .non_blocking = row_.non_blocking,
-         .cudnn_benchmark = row_.cudnn_benchmark,
-         .tf32 = row_.tf32,
-         .channels_last = row_.channels_last,
-         .prefetch = row_.prefetch,
-         .cuda_graphs = row_.cuda_graphs,
-         .accumulation = row_.accumulation,
-         .sync_bn = row_.sync_bn,
-         .sync_every_micro_batch = row_.sync_every_micro_batch,
-         .precision = row_.precision,
-         .model = row_.model,
          .emulation = job_.emulation ? &*job_.emulation : nullptr});
     loading_.emplace(job_, dataset_, rank_, batch_, device_->accelerator());
     model_ = make_model(row_);
     model_->to(device_->torch_device(), row_.channels_last);
-    precision_ = PrecisionRegistry::instance().find(row_.precision)(
-        {device_->torch_device(), optimizer_options(row_)});
+    precision_ = PrecisionRegistry::instance().find(row_.precision)({device_->torch_device(), row_});
     precision_->convert(*model_);
     if (Accelerator* accelerator = device_->accelerator()) {
       accelerator->prepare(*model_);
@@ -95,7 +80,7 @@ class Rank {
   void join_others() {
     link_ = LinkRegistry::instance().find(row_.link)({job_.interface, rank_.master_addr, job_.emulated_link});
     group_ = GroupRegistry::instance().find(row_.backend)(
-        {rank_, link_->interface(), row_.link, job_.emulated_link,
+        {rank_, link_->interface, row_.link, job_.emulated_link,
          job_.emulation && job_.emulated_link
              ? harness::link_rate_here_mbit(row_, job_.emulation->batch_divisor)
              : 0,
@@ -145,7 +130,7 @@ class Rank {
     device_settings_ = device_->describe();
     const auto traced = trace ? trace->write(job_.directory) : std::nullopt;
 
-    const Check loss = check_loss(result.loss);  // of no batch where nothing is computed
+    const Check loss = check_loss(result.loss, row_.warmup_batches);  // of no batch where nothing is computed
     if (computes) checks.push_back(loss);
     checks.push_back({"cache", cache.violation().empty(), cache.violation()});
     for (Check& check : device_->checks(result.total_s, row_.timed_batches))
@@ -165,7 +150,7 @@ class Rank {
     strategy_.reset();  // its threads would disturb the next measurement
     if (rank_.world_size > 1) {
       const auto measure = [&] {
-        return all_reduce_ceiling_ms(*group_, *device_, parts.progress, result.all_reduces);
+        return all_reduce_ceiling_ms(*group_, *device_, parts.progress, result.traffic.all_reduces);
       };
       report.ceiling_ms = measure();
       if (report.place.nccl) report.place.nccl->choices = group_->nccl_choices([&] { measure(); });
@@ -204,19 +189,10 @@ class Rank {
 
   harness::RankCeilings measure_ceilings(const SliceParts& parts, int64_t batches) {
     loading_->close_loader();
-    const ComputeCeiling compute = compute_ceiling(parts, loading_->options(), batches);
-    harness::RankCeilings ceilings;
-    ceilings.batches = batches;
-    ceilings.compute_ms = compute.ms;
-    ceilings.compute = compute.phases_ms;
-    ceilings.compute_batch_ms = compute.batch_ms;
+    harness::RankCeilings ceilings = compute_ceiling(parts, loading_->options(), batches);
     strategy_.reset();  // stops its threads
     if (!loading_->cache_is_again_as_before_the_slice(*group_)) return ceilings;
-    const LoaderCeiling loader = loader_ceiling(loading_->open_loader(), *group_, parts.progress, batches);
-    ceilings.loader_ms = loader.ms;
-    ceilings.loader_batch_ms = loader.batch_ms;
-    ceilings.read_ms = loader.read_ms;
-    ceilings.decode_ms = loader.decode_ms;
+    loader_ceiling(loading_->open_loader(), *group_, parts.progress, ceilings);
     loading_->close_loader();
     group_->barrier();
     return ceilings;
@@ -252,7 +228,7 @@ class Rank {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Precision> precision_;
-  std::unique_ptr<Link> link_;
+  std::optional<Link> link_;
   std::unique_ptr<Group> group_;
   std::unique_ptr<SyncBatchNorm> sync_bn_;
   nlohmann::json device_settings_;  // as they were at the slice's end

@@ -26,7 +26,7 @@ static harness::RecordCommunication traffic_of(const SliceResult& result) {
   traffic.all_reduced_bytes = result.collective_bytes[size_t(Collective::all_reduce)];
   traffic.broadcast_bytes = result.collective_bytes[size_t(Collective::broadcast)];
   traffic.gathered_bytes = result.collective_bytes[size_t(Collective::all_gather)];
-  for (const Traffic::Message& message : result.all_reduces)
+  for (const Traffic::Message& message : result.traffic.all_reduces)
     traffic.all_reduces.push_back({message.bytes, type_name(at::ScalarType(message.type))});
   return traffic;
 }
@@ -66,8 +66,8 @@ harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, c
   report.total_s = result.total_s;
   report.cpu_time = result.cpu_time;
   if (!result.loss.empty()) report.loss = timed(result.loss, parts.row.warmup_batches);
-  report.correct = {result.correct_top1, result.correct_top5, result.images};
-  report.ready = {result.ready_at_start, result.ready_at_end};
+  report.correct = result.correct;
+  report.ready = result.ready;
   report.cache = cache;
   report.checks = checks;
   report.notes = parts.device.notes();
@@ -78,15 +78,16 @@ harness::RankReport rank_report(const SliceParts& parts, const RankInfo& rank, c
   if (rank.world_size > 1) report.traffic = traffic_of(result);
   if (result.link && rank.local_rank == 0) {
     harness::LinkNode& link = report.link.emplace();
-    link.interface = parts.link.interface();
+    link.interface = parts.link.interface;
     link.sent_bytes = int64_t(result.link->sent);
     link.received_bytes = int64_t(result.link->received);
   }
   report.decoded = result.decoded;
-  if (result.gpu) report.gpu = summary(*result.gpu, result.images);
+  if (result.gpu) report.gpu = summary(*result.gpu, result.correct.images);
   if (rank.rank < kTimelineRanks && result.clock.enabled())
     report.timeline = rank_timeline(
-        {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank.rank);
+        {result.clock.last_batch(), result.traffic.collectives, parts.strategy.device_intervals()},
+        rank.rank);
   const LoaderStats stats = parts.loader.stats();
   report.loader_buffer_bytes = stats.buffer_bytes;
   report.bad_images = stats.bad_images;

@@ -31,8 +31,7 @@ static void note_traffic(const Traffic::Batch& batch, SliceResult& result, Spans
                          size_t communication) {
   spans.count(communication, batch.under_way_ms);
   for (size_t kind = 0; kind < batch.bytes.size(); ++kind) result.collective_bytes[kind] += batch.bytes[kind];
-  result.all_reduces = batch.all_reduces;
-  result.collectives = batch.collectives;
+  result.traffic = batch;
 }
 
 static void add_metrics(const std::vector<StepResult>& steps, int64_t warmup, SliceResult& result) {
@@ -41,9 +40,9 @@ static void add_metrics(const std::vector<StepResult>& steps, int64_t warmup, Sl
     const double* values = metrics.const_data_ptr<double>();
     result.loss.push_back(values[0]);
     if (int64_t(i) < warmup) continue;
-    result.correct_top1 += int64_t(values[1]);
-    result.correct_top5 += int64_t(values[2]);
-    result.images += steps[i].images;
+    result.correct.top1 += int64_t(values[1]);
+    result.correct.top5 += int64_t(values[2]);
+    result.correct.images += steps[i].images;
   }
 }
 
@@ -57,7 +56,7 @@ static void note_third(const SliceParts& parts, int64_t ended) {
 SliceResult run_slice(const SliceParts& parts) {
   const harness::Row& row = parts.row;
   const int64_t warmup = row.warmup_batches, batches = warmup + row.timed_batches;
-  SliceResult result(batches, row.phase_clock, parts.device);
+  SliceResult result(row, parts.device);
   PhaseClock& clock = result.clock;
   std::vector<StepResult> steps;
   steps.reserve(size_t(batches));
@@ -80,7 +79,7 @@ SliceResult run_slice(const SliceParts& parts) {
       parts.device.synchronize();
       parts.group.barrier();
       parts.progress.state = uint32_t(RankState::timing);
-      result.ready_at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
+      result.ready.at_start = warmup > 0 ? parts.loader.ready_batches() : 0;
       result.collective_bytes = {};
       link_before = parts.link.bytes();
       result.decoded = parts.loader.stats().decoded;
@@ -108,7 +107,7 @@ SliceResult run_slice(const SliceParts& parts) {
     if (parts.trace) parts.trace->batch_ended(batch, parts, result);
   }
   parts.device.synchronize();
-  result.ready_at_end = parts.loader.ready_batches();
+  result.ready.at_end = parts.loader.ready_batches();
   parts.group.barrier();
   result.total_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - window_start).count();
   result.cpu_time = harness::cpu_time_until_now() - cpu_time_before;

@@ -16,6 +16,7 @@
 #include "bench/train/strategy/strategy.h"
 #include "harness/contract/cpu_time.h"
 #include "harness/contract/progress.h"
+#include "harness/contract/rank_report.h"
 #include "harness/contract/row.h"
 
 namespace bench {
@@ -33,7 +34,7 @@ struct SliceParts {
   Precision& precision;
   Strategy& strategy;
   Group& group;
-  Link& link;
+  const Link& link;
   Spans& spans;  // run_slice() adds read, decode and communication
   harness::ProgressSlot& progress;
   CapturedStep* recorded = nullptr;  // with cuda_graphs
@@ -49,24 +50,25 @@ struct SliceParts {
 };
 
 struct SliceResult {
-  SliceResult(int64_t batches, bool phase_clock, Device& device)
-      : device_clock(phase_clock && device.accelerator() ? device.accelerator()->make_clock(batches)
-                                                         : nullptr),
-        clock(batches, phase_clock, device_clock.get()) {}
-  std::unique_ptr<DeviceClock> device_clock;  // null for a synchronous device
-  PhaseClock clock;                           // all batches, warm-up included
-  std::vector<double> loss;                   // per batch, mean over this rank's images
-  // Bytes of this rank's collectives in the timed batches, by Collective; all-reduces of the last batch.
-  std::array<int64_t, 3> collective_bytes = {};
-  std::vector<Traffic::Message> all_reduces;
-  std::vector<Traffic::Event> collectives;        // all collectives of the last batch
+  SliceResult(const harness::Row& row, Device& device)
+      : device_clock(
+            row.phase_clock && device.accelerator()
+                ? device.accelerator()->make_clock(size_t(row.warmup_batches + row.timed_batches + 1) *
+                                                   most_phases(row.accumulation))
+                : nullptr),
+        clock(row.warmup_batches + row.timed_batches, row.phase_clock, device_clock.get()) {}
+  std::unique_ptr<DeviceClock> device_clock;      // null for a synchronous device
+  PhaseClock clock;                               // all batches, warm-up included
+  std::vector<double> loss;                       // per batch, mean over this rank's images
+  std::array<int64_t, 3> collective_bytes = {};   // of this rank in the timed batches, by Collective
+  Traffic::Batch traffic;                         // of the last batch
   std::optional<LinkBytes> link;                  // bytes over this node's link in the timed batches
   std::optional<harness::RecordDecoded> decoded;  // on a device, or for it, during the timed batches
   std::optional<GpuReadings> gpu;                 // readings of this rank's GPUs in the timed batches
-  int64_t correct_top1 = 0, correct_top5 = 0, images = 0;  // timed batches only
-  int ready_at_start = 0, ready_at_end = 0;  // complete batches in the ring at the window's start and end
-  double total_s = 0;                        // timed batches, between the barriers before and after
-  harness::CpuTime cpu_time;                 // of this process and its cores in the timed batches
+  harness::RankAnswers correct;                   // in the timed batches
+  harness::RankReady ready;
+  double total_s = 0;         // timed batches, between the barriers before and after
+  harness::CpuTime cpu_time;  // of this process and its cores in the timed batches
 };
 
 // The training loop. Makes no allocations of its own in the timed window. Collective; rethrows errors of the

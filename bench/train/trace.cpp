@@ -91,7 +91,7 @@ void Trace::batch_ended(int64_t batch, const SliceParts& parts, SliceResult& res
 
 void Trace::keep(int64_t batch, const SliceParts& parts, const SliceResult& result) {
   auto seen = rank_timeline(
-      {result.clock.last_batch(), result.collectives, parts.strategy.device_intervals()}, rank_.rank);
+      {result.clock.last_batch(), result.traffic.collectives, parts.strategy.device_intervals()}, rank_.rank);
   if (!seen) return;  // phase_clock=false
   // The timed window may start after the recording.
   if (batch == first_) begin_ = std::max(begin_, result.clock.last_batch().front().begin);

@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <future>
+#include <memory>
+#include <vector>
 
 #include "bench/loading/loader/loader.h"
 #include "bench/loading/storage/file_reader.h"
@@ -78,25 +78,16 @@ class Images {
 
   void fill(int64_t first, at::Tensor& images, at::Tensor& labels) {
     std::atomic<int64_t> next{0};
-    std::exception_ptr failure;
-    std::mutex failure_mutex;
     const auto work = [&](Worker& worker) {
-      try {
-        for (int64_t i = next++; i < images.size(0); i = next++)
-          labels.mutable_data_ptr<int64_t>()[i] =
-              load(worker, first + i, images.mutable_data_ptr<float>() + i * images.stride(0),
-                   int(images.size(3)));
-      } catch (...) {
-        const std::lock_guard lock(failure_mutex);
-        failure = std::current_exception();
-      }
+      for (int64_t i = next++; i < images.size(0); i = next++)
+        labels.mutable_data_ptr<int64_t>()[i] = load(
+            worker, first + i, images.mutable_data_ptr<float>() + i * images.stride(0), int(images.size(3)));
     };
-    {
-      std::vector<std::jthread> threads;
-      for (size_t i = 1; i < workers_.size(); ++i) threads.emplace_back([&, i] { work(workers_[i]); });
-      work(workers_[0]);
-    }
-    if (failure) std::rethrow_exception(failure);
+    std::vector<std::future<void>> others;  // whose ends wait for the threads
+    for (size_t i = 1; i < workers_.size(); ++i)
+      others.push_back(std::async(std::launch::async, [&, i] { work(workers_[i]); }));
+    work(workers_[0]);
+    for (std::future<void>& other : others) other.get();
   }
 
  private:

@@ -125,6 +125,7 @@ class Slice:
         """metrics: of all batches, also those of warm-up."""
         loss, top1, top5 = zip(*(one.tolist() for one in metrics))
         wrong = next((batch for batch, value in enumerate(loss) if not math.isfinite(value)), None)
+        where = None if wrong is None else f"warm-up batch {wrong}" if wrong < self.warmup else f"timed batch {wrong - self.warmup}"
         report = {
             "place": {"rank": 0, "node": 0, "host": socket.gethostname(), "device": f"{self.row['device']}:0", "cpus": cores()},
             "total_s": total_s, "cpu_time": cpu, "loss": list(loss[self.warmup:]),
@@ -133,7 +134,7 @@ class Slice:
             "cache": {"requested": self.row["cache"], "state": "none", "storage_used": "synthetic", "encoded_bytes": 0,
                       "note": "no page cache between this storage and the loader"},
             "checks": [{"name": "gradients", "ok": True, "detail": "one device: nothing to compare"},
-                       {"name": "loss", "ok": wrong is None, "detail": "finite" if wrong is None else f"not finite in batch {wrong}"}],
+                       {"name": "loss", "ok": where is None, "detail": f"not finite in {where}" if where else "finite"}],
             "strategy": {}, "weights": self.weights(), "clock_calls": clock.calls_per_batch(), "loader_buffer_bytes": 0,
             "bad_images": 0, "warnings": []}
         if clock.enabled:

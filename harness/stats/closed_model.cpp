@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "harness/contract/precision_traits.h"
 
@@ -11,7 +13,8 @@ namespace harness {
 namespace {
 
 constexpr double kParameters = 11'689'512;  // ResNet18 with 1000 classes, as in torchvision
-constexpr int kBatchNormLayers = 20;
+constexpr std::array kBatchNormChannels = {64, 128, 256, 512};  // torchvision's ResNet18: each in five layers
+constexpr int kLayersOfEach = 5, kBatchNormLayers = kLayersOfEach * int(kBatchNormChannels.size());
 
 // Backward in its order: the share of the gradients' elements that a stage adds, and of backward's time,
 // assumed to be that of its floating-point operations: the classifier, layer4 to layer1, the first layers.
@@ -42,16 +45,29 @@ double between_devices_ms(const Row& row, const EmulatedDevice& device, double i
          2 * transfer_ms(weights, device.collective_gb_per_s, device.collective_us);
 }
 
+// The bytes of the last batch's all-reduces without those of SyncBN, which in backward sums two float32
+// numbers per channel for each layer. The record tells one from the other by nothing but their sizes.
+std::vector<double> gradient_messages(const Record& record) {
+  std::map<int64_t, int64_t> of_sync_bn;  // bytes and how many of them
+  if (record.config.sync_bn)
+    for (const int channels : kBatchNormChannels)
+      of_sync_bn[int64_t(2 * sizeof(float)) * channels] = kLayersOfEach * record.config.accumulation;
+  std::vector<double> messages;
+  for (const RecordMessage& message : record.communication.value_or(RecordCommunication()).all_reduces) {
+    const auto sums = message.type == "float32" ? of_sync_bn.find(message.bytes) : of_sync_bn.end();
+    if (sums == of_sync_bn.end() || sums->second-- <= 0) messages.push_back(double(message.bytes));
+  }
+  return messages;
+}
+
 // Of ranks: what is left of the last batch's all-reduces when backward has ended.
 double exposed_ms(const Record& record, const EmulatedDevice& device, double backward_ms) {
   const double ranks = double(record.world_size), latency_ms = device.collective_us.value * 1e-3;
   double gb_per_s = device.collective_gb_per_s.value;
   if (record.config.nodes > 1) gb_per_s = std::min(gb_per_s, record.config.link_rate_mbit / 8000);
-  std::vector<double> messages;
-  double all = 0, sent = 0, end = 0;
-  for (const RecordMessage& message : record.communication.value_or(RecordCommunication()).all_reduces)
-    if (message.type != "float64")  // the type of SyncBN's sums
-      messages.push_back(double(message.bytes)), all += double(message.bytes);
+  const std::vector<double> messages = gradient_messages(record);
+  const double all = std::accumulate(messages.begin(), messages.end(), 0.0);
+  double sent = 0, end = 0;
   for (const double bytes : messages) {
     sent += bytes;
     const double ready = record.config.delay_allreduce ? 1 : ready_share(sent / all);

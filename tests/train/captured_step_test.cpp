@@ -65,7 +65,7 @@ TEST(CapturedStep, TrainsAsTheStepThatWasRecorded) {
     Replayed replayed(row);
     const SliceResult expected = run_slice(plain.parts()), found = replayed.run();
     EXPECT_EQ(found.loss, expected.loss) << precision;
-    EXPECT_EQ(found.correct_top5, expected.correct_top5);
+    EXPECT_EQ(found.correct.top5, expected.correct.top5);
     EXPECT_EQ(replayed.device.replays, 4 * 5) << "three of the eight steps run without recording";
     EXPECT_EQ(replayed.step.recordings(), 1);
     for (const Phase phase : {Phase::forward, Phase::loss, Phase::backward, Phase::step}) {

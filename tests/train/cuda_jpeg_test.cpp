@@ -102,15 +102,6 @@ TEST_F(CudaJpegTest, FilesOfOrdinarySizeInEverySubsampling) {
   EXPECT_EQ(decoding_.decoded().cpu, 0);
 }
 
-TEST_F(CudaJpegTest, TheCpusHuffmanDecoderGivesTheSamePixels) {
-  const Bytes encoded = small_jpeg(500, 375, 4, {.chroma = 2});
-  const Augmentation augmentation{{37, 41, 300, 200}, true};
-  const Bytes on_gpu = crop_on_gpu(encoded, augmentation, 224);
-  decoding_ = decode_with_nvjpeg(0, Huffman::cpu);
-  gpu_ = decoding_.make_decoder();
-  EXPECT_EQ(crop_on_gpu(encoded, augmentation, 224), on_gpu);
-}
-
 TEST_F(CudaJpegTest, ABatchHoldsWhatSingleImagesWouldBe) {
   const DeviceDecoding decoding = decode_batches_with_nvjpeg(0);
   std::vector<Bytes> files;
@@ -230,7 +221,7 @@ TEST_F(CudaJpegTest, ALoadersBatchesReachTheNetwork) {
   const TemporaryFolder folder;
   const Dataset dataset = small_dataset(folder.path(), 40);
   const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
-  const DeviceOptions device_options{.batch_size = 8, .image_px = 32, .format = BatchFormat::uint8};
+  const DeviceOptions device_options{.row = {.batch_format = "uint8", .image_px = 32}, .batch_size = 8};
   const auto gpu = DeviceRegistry::instance().find("cuda")(device_options),
              cpu = DeviceRegistry::instance().find("cpu")(device_options);
   LoaderOptions options;

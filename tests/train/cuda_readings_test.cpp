@@ -20,7 +20,9 @@ using torch::profiler::impl::ActivityType;
 
 class CudaReadings : public testing::Test {
  protected:
-  void SetUp() override { gpu = DeviceRegistry::instance().find("cuda")({.batch_size = 4, .image_px = 32}); }
+  void SetUp() override {
+    gpu = DeviceRegistry::instance().find("cuda")({.row = {.image_px = 32}, .batch_size = 4});
+  }
   static void work_for(milliseconds time) {
     const at::Tensor a = at::randn({4096, 4096}).cuda();
     for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {

@@ -59,16 +59,17 @@ TEST_F(CudaTest, NormalisesAsLibTorchDoesInEveryTypeAndOrder) {
 }
 
 TEST_F(CudaTest, BatchesArriveWholeAndInTheirOrder) {
-  for (const BatchFormat format : {BatchFormat::float32, BatchFormat::channels_last, BatchFormat::uint8})
+  for (const std::string name : {"float32", "channels_last", "uint8"})
     for (const bool pinned : {true, false})
       for (const bool non_blocking : {true, false})
         for (const bool channels_last : {false, true}) {
-          const DeviceOptions options{.batch_size = 4,
-                                      .image_px = 32,
-                                      .format = format,
-                                      .pinned = pinned,
-                                      .non_blocking = non_blocking,
-                                      .channels_last = channels_last};
+          const DeviceOptions options{.row = {.batch_format = name,
+                                              .pinned = pinned,
+                                              .non_blocking = non_blocking,
+                                              .channels_last = channels_last,
+                                              .image_px = 32},
+                                      .batch_size = 4};
+          const BatchFormat format = options.format();
           const auto gpu = device(options), cpu = DeviceRegistry::instance().find("cpu")(options);
           const HostAllocator allocate = gpu->accelerator()->host_allocator()
                                              ? gpu->accelerator()->host_allocator()
@@ -100,7 +101,7 @@ TEST_F(CudaTest, BatchesArriveWholeAndInTheirOrder) {
 }
 
 TEST_F(CudaTest, TheDeviceClockTellsWhenTheDeviceWorked) {
-  CudaClock device(2);
+  CudaClock device(/*marks=*/8);
   PhaseClock clock(2, true, &device);
   const at::Tensor a = at::randn({2048, 2048}).cuda();
   at::Tensor product = a.matmul(a);  // the first one loads libraries
@@ -126,10 +127,10 @@ TEST_F(CudaTest, TheDeviceClockTellsWhenTheDeviceWorked) {
 TEST_F(CudaTest, EveryPrecisionTrains) {
   const at::Tensor images = at::randn({8, 3, 64, 64}), labels = at::randint(10, {8}, at::kLong);
   const auto loss_after = [&](const std::string& name, const at::Device& where) {
-    if (where.is_cuda()) device({.batch_size = 8, .image_px = 64, .tf32 = false});
-    ResNet model({16, 10, 1});
+    if (where.is_cuda()) device({.row = {.tf32 = false, .image_px = 64}, .batch_size = 8});
+    ResNet model({.width = 16, .classes = 10});
     model.to(where);
-    const auto precision = PrecisionRegistry::instance().find(name)({where, {0.05, 0.9, 1e-4}});
+    const auto precision = PrecisionRegistry::instance().find(name)({where, tiny_row()});
     precision->convert(model);
     std::vector<double> losses;
     for (int step = 0; step < 4; ++step) {
@@ -160,16 +161,14 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
   for (const char* name : {"o0", "o1", "o2"}) {
     const auto losses = [&](bool recorded) {
       TinyRank rank(row);
-      const DeviceOptions options{.batch_size = row.batch,
-                                  .image_px = row.image_px,
-                                  .tf32 = false,
-                                  .cuda_graphs = true};  // the same stream for both
+      DeviceOptions options{.row = row, .batch_size = row.batch};
+      options.row.tf32 = false;
+      options.row.cuda_graphs = true;  // the same stream for both
       const auto gpu = device(options);
       const auto made = make_model(row);
       Model& model = *made;
       model.to(gpu->torch_device());
-      const auto precision =
-          PrecisionRegistry::instance().find(name)({gpu->torch_device(), {row.learning_rate, 0.9, 1e-4}});
+      const auto precision = PrecisionRegistry::instance().find(name)({gpu->torch_device(), row});
       precision->convert(model);
       const auto strategy =
           StrategyRegistry::instance().find("single")({row, model, *precision, *gpu, *rank.group, rank.rank});
@@ -188,7 +187,7 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
 }
 
 TEST_F(CudaTest, HandsImagesOutInTheTypeThatTheNetworkTakes) {
-  const auto gpu = device({.batch_size = 2, .image_px = 32, .format = BatchFormat::uint8});
+  const auto gpu = device({.row = {.batch_format = "uint8", .image_px = 32}, .batch_size = 2});
   gpu->accelerator()->use_image_type(at::kBFloat16);
   BatchBuffer host(2, bytes_per_image(BatchFormat::uint8, 32), gpu->accelerator()->host_allocator());
   std::fill_n(host.images(), 2 * bytes_per_image(BatchFormat::uint8, 32), uint8_t(200));
@@ -225,11 +224,11 @@ TEST_F(CudaTest, ASideStreamWaitsAndHoldsUp) {
 
 TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
   if (at::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
-  ResNet first({8, 10, 1}), second({8, 10, 2});
+  ResNet first({.width = 8, .classes = 10}), second({.width = 8, .classes = 10, .seed = 2});
   first.to({at::kCUDA, 0});
   second.to({at::kCUDA, 1});
   const auto exchange =
-      device({.batch_size = 4, .image_px = 32})->accelerator()->make_exchange({&first, &second});
+      device({.row = {.image_px = 32}, .batch_size = 4})->accelerator()->make_exchange({&first, &second});
   ASSERT_TRUE(exchange);
   exchange->broadcast();
   for (size_t i = 0; i < first.parameters().size(); ++i)
@@ -242,7 +241,7 @@ TEST_F(CudaTest, ReplicasOnGpusOfTheirOwnHaveOneStateAndOneGradient) {
 }
 
 TEST_F(CudaTest, MoreMemoryThanThereIsIsOutOfMemory) {
-  const auto gpu = device({.batch_size = 4, .image_px = 32});
+  const auto gpu = device({.row = {.image_px = 32}, .batch_size = 4});
   const double bytes = double(gpu->describe().at("memory_bytes").get<int64_t>());
   try {
     at::empty({int64_t(2 * bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA));

@@ -75,8 +75,7 @@ nlohmann::json train(const harness::Row& row, const RankInfo& rank) {
   made_up.batch_size = row.batch / rank.world_size;
   made_up.image_px = row.image_px;
   made_up.classes = row.classes;
-  const ComputeCeiling compute = compute_ceiling(parts, made_up, 3);
-  report["ceilings"] = {{"batches", 3}, {"compute_ms", compute.ms}, {"compute", compute.phases_ms}};
+  report["ceilings"] = harness::encode(compute_ceiling(parts, made_up, 3));
   const auto reports = tiny.group->gather(report.dump());
   if (rank.rank != 0) return {};
   nlohmann::json merged = harness::encode(merged_texts(row, reports));

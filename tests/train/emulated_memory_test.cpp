@@ -36,7 +36,7 @@ class EmulatedMemory : public testing::Test {
   std::unique_ptr<Device> device(int64_t batch_divisor, const std::string& precision = "o0") {
     emulation_.batch_divisor = batch_divisor;
     return DeviceRegistry::instance().find("emulated")(
-        {.batch_size = kImages, .image_px = kPx, .precision = precision, .emulation = &emulation_});
+        {.row = {.precision = precision, .image_px = kPx}, .batch_size = kImages, .emulation = &emulation_});
   }
   static int64_t used() { return emulated::memory_use(0).bytes; }
 
@@ -48,7 +48,7 @@ class KeptByNetwork : public EmulatedMemory, public testing::WithParamInterface<
 
 TEST_P(KeptByNetwork, ForwardKeepsAsManyBytesAsPyTorch) {
   at::set_num_threads(1);
-  const ModelOptions options{16, 10, 1};
+  const harness::Row options{.width = 16, .classes = 10};
   int64_t kept_by_pytorch = 0;
   {
     ResNet real(options, *GetParam());
@@ -74,7 +74,7 @@ TEST_P(KeptByNetwork, ForwardKeepsAsManyBytesAsPyTorch) {
   for (const at::Tensor& parameter : model.parameter_tensors()) parameters += int64_t(parameter.nbytes());
   EXPECT_NEAR(double(used() - before), double(parameters), 0.01 * double(parameters))
       << "the gradients remain";
-  const auto sgd = make_optimizer({0.1, 0.9, 1e-4});
+  const auto sgd = make_optimizer(harness::Row());
   sgd->step(model.parameter_tensors(), model.gradient_tensors());
   EXPECT_NEAR(double(used() - before), 2 * double(parameters), 0.02 * double(parameters))
       << "and the momenta";
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, KeptByNetwork, testing::Values(&resnet18(), &
 TEST_F(EmulatedMemory, TheWholeEmulatedBatchCountsInTheTypeOfThePrecision) {
   const auto kept = [&](int64_t divisor, const std::string& precision) {
     const auto place = device(divisor, precision);
-    ResNet model({16, 10, 1});
+    ResNet model({.width = 16, .classes = 10});
     model.to(place->torch_device());
     place->accelerator()->prepare(model);
     const at::Tensor images =
@@ -104,7 +104,7 @@ TEST_F(EmulatedMemory, TheWholeEmulatedBatchCountsInTheTypeOfThePrecision) {
 TEST_F(EmulatedMemory, ABatchThatDoesNotFitIsOutOfMemory) {
   emulation_.device.memory_gib.value = 0.02;
   const auto place = device(1);
-  ResNet model({16, 10, 1});
+  ResNet model({.width = 16, .classes = 10});
   model.to(place->torch_device());
   place->accelerator()->prepare(model);
   const auto on_device = at::TensorOptions().device(place->torch_device());

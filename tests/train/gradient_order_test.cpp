@@ -3,62 +3,85 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace bench::gradient_order_test {
 
 constexpr int64_t kWeights = 100, kSyncBn = 10;
 
 TEST(GradientOrder, BucketsOfAnySizeInAnyOrderAreRight) {
-  GradientOrder order;
-  for (int step = 0; step < 3; ++step) {
-    order.reduced(30, 100 * step + 10);
-    order.reduced(70, 100 * step + 40);
-    order.stepped(60, 100 * step + 40);  // two groups of weights
-    order.stepped(40, 100 * step + 50);
+  for (const int64_t more : {int64_t{0}, kSyncBn}) {
+    GradientOrder order;
+    order.begin_again(kWeights, more);
+    for (int step = 0; step < 3; ++step) {
+      order.reduced(30, 100 * step + 10);
+      order.reduced(70, 100 * step + 40);
+      order.stepped(60, 100 * step + 40);  // two groups of weights
+      order.stepped(40, 100 * step + 50);
+    }
+    EXPECT_EQ(order.violation() == "", more == 0) << "SyncBN's sums are missing";
   }
-  EXPECT_EQ(order.violation(kWeights, 0), "");
-  EXPECT_NE(order.violation(kWeights, kSyncBn), "") << "SyncBN's sums are missing";
 }
 
 TEST(GradientOrder, SyncBnsSumsAreNoGradients) {
-  GradientOrder order;
-  for (int step = 0; step < 3; ++step) {
-    order.reduced(kWeights + kSyncBn, 10);
-    order.stepped(kWeights, 20);
+  for (const int64_t more : {kSyncBn, int64_t{7}}) {
+    GradientOrder order;
+    order.begin_again(kWeights, more);
+    for (int step = 0; step < 3; ++step) {
+      order.reduced(kWeights + kSyncBn, 10);
+      order.stepped(kWeights, 20);
+    }
+    EXPECT_EQ(order.violation() == "", more == kSyncBn) << order.violation();
   }
-  EXPECT_EQ(order.violation(kWeights, kSyncBn), "");
-  EXPECT_NE(order.violation(kWeights, 7), "");
 }
 
 TEST(GradientOrder, AStepBeforeItsReductionIsFound) {
   GradientOrder order;
+  order.begin_again(kWeights, 0);
   order.reduced(70, 10);
   order.stepped(kWeights, 20);
   order.reduced(30, 30);
-  EXPECT_NE(order.violation(kWeights, 0).find("30 weights before"), std::string::npos);
+  EXPECT_NE(order.violation().find("30 elements were missing"), std::string::npos) << order.violation();
+}
+
+// What the first step reduced besides must not stand for gradients of the second.
+TEST(GradientOrder, ALaterStepBeforeItsReductionIsFound) {
+  for (const auto& [more, times] : {std::pair<int64_t, int64_t>{kWeights, 1}, {0, 2}}) {
+    GradientOrder order;
+    order.begin_again(kWeights, more, times);
+    order.reduced(2 * kWeights, 10);
+    order.stepped(kWeights, 20);
+    EXPECT_EQ(order.violation(), "");
+    order.stepped(kWeights, 30);
+    order.reduced(2 * kWeights, 30);
+    EXPECT_NE(order.violation().find("200 elements were missing"), std::string::npos) << order.violation();
+  }
 }
 
 TEST(GradientOrder, AStepThatBeginsWhileGradientsAreUnderWayIsFound) {
   GradientOrder order;
+  order.begin_again(kWeights, 0);
   order.reduced(kWeights, 2'000'000);
   order.stepped(kWeights, 1'500'000);
-  EXPECT_NE(order.violation(kWeights, 0).find("0.500 ms before"), std::string::npos);
+  EXPECT_NE(order.violation().find("0.500 ms before"), std::string::npos);
 }
 
 TEST(GradientOrder, GradientsThatAreReducedTwiceAreFound) {
   GradientOrder order;
+  order.begin_again(kWeights, 0);
   order.reduced(kWeights, 10);
   order.reduced(kWeights, 20);
   order.stepped(kWeights, 30);
-  EXPECT_NE(order.violation(kWeights, 0).find("200 elements were reduced in 1 steps"), std::string::npos);
+  EXPECT_NE(order.violation().find("200 elements were reduced in 1 steps"), std::string::npos);
 }
 
 TEST(GradientOrder, WarmUpIsForgottenAtTheWindowsStart) {
   GradientOrder order;
   order.reduced(kWeights, 10);
-  order.begin_again();
+  order.begin_again(kWeights, 0);
   order.reduced(kWeights, 20);
   order.stepped(kWeights, 30);
-  EXPECT_EQ(order.violation(kWeights, 0), "");
+  EXPECT_EQ(order.violation(), "");
 }
 
 }  // namespace bench::gradient_order_test

@@ -39,6 +39,21 @@ TEST(Interface, TheOneThatLeadsToThisHostIsFound) {
   EXPECT_THROW(interface_towards("no-such-host.invalid"), WrongLink);
 }
 
+TEST(Interface, TheLoopbackJoinsNoNodes) {
+  const auto ethernet = LinkRegistry::instance().find("ethernet");
+  try {
+    ethernet({"", "127.0.0.1", /*emulated=*/false});
+    FAIL();
+  } catch (const WrongLink& error) {
+    EXPECT_NE(std::string(error.what()).find("with --interface"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(ethernet({"", "127.0.0.1", /*emulated=*/true}).interface, "lo");
+  const Link asked = ethernet({"lo", "127.0.0.1", /*emulated=*/false});
+  EXPECT_EQ(asked.interface, "lo") << "as the user says";
+  EXPECT_TRUE(asked.bytes());
+  EXPECT_FALSE(LinkRegistry::instance().find("none")({}).bytes());
+}
+
 class Adapter : public testing::Test {
  protected:
   void SetUp() override {

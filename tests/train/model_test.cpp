@@ -16,7 +16,8 @@ namespace bench::model_test {
 class PythonFixture : public testing::Test {
  protected:
   PythonFixture()
-      : golden(read_safetensors(SOURCE_DIR "/tests/golden/resnet_fixture.safetensors")), model({4, 10, 1}) {
+      : golden(read_safetensors(SOURCE_DIR "/tests/golden/resnet_fixture.safetensors")),
+        model({.width = 4, .classes = 10}) {
     at::NoGradGuard no_grad;
     for (const auto* list : {&model.parameters(), &model.buffers()})
       for (const NamedTensor& entry : *list)
@@ -40,7 +41,7 @@ TEST_F(PythonFixture, HasEveryNameOfTorchvision) {
 }
 
 TEST_F(PythonFixture, LossGradientsStatisticsAndTwoStepsAreEqual) {
-  const auto o0 = PrecisionRegistry::instance().find("o0")({at::kCPU, {0.1, 0.9, 1e-4}});
+  const auto o0 = PrecisionRegistry::instance().find("o0")({at::kCPU, {}});
   for (int step = 0; step < 2; ++step) {
     const at::Tensor logits = o0->forward(model, golden.at("images"));
     const at::Tensor loss = at::cross_entropy_loss(logits, golden.at("labels"));
@@ -58,7 +59,7 @@ TEST_F(PythonFixture, LossGradientsStatisticsAndTwoStepsAreEqual) {
 }
 
 TEST(ResNet, HasTorchvisionsSizeAtFullWidth) {
-  const ResNet model({64, 1000, 1});
+  const ResNet model{harness::Row()};
   int64_t numbers = 0;
   for (const NamedTensor& p : model.parameters()) numbers += p.tensor.numel();
   EXPECT_EQ(numbers, 11689512);
@@ -66,7 +67,7 @@ TEST(ResNet, HasTorchvisionsSizeAtFullWidth) {
 
 // As with gradients that are views of buckets, of two types as under O2.
 TEST(ResNet, KeptGradientsAreZeroedInPlaceWhateverTheirTypeAndLayout) {
-  ResNet model({4, 10, 1});
+  ResNet model({.width = 4, .classes = 10});
   for (size_t i = 0; i < model.parameters().size(); i += 2) model.convert(i, at::kHalf);
   const at::Tensor none = model.parameters()[5].tensor;
   std::vector<at::Tensor> buckets, expected;
@@ -95,7 +96,8 @@ TEST(ResNet, KeptGradientsAreZeroedInPlaceWhateverTheirTypeAndLayout) {
 }
 
 TEST(ResNet, SameSeedSameWeights) {
-  const ResNet a({4, 10, 3}), b({4, 10, 3}), c({4, 10, 4});
+  const ResNet a({.width = 4, .classes = 10, .seed = 3}), b({.width = 4, .classes = 10, .seed = 3}),
+      c({.width = 4, .classes = 10, .seed = 4});
   EXPECT_TRUE(a.parameters()[0].tensor.equal(b.parameters()[0].tensor));
   EXPECT_FALSE(a.parameters()[0].tensor.equal(c.parameters()[0].tensor));
 }

@@ -20,7 +20,8 @@ class NetworkOfPython : public testing::TestWithParam<Network> {};
 TEST_P(NetworkOfPython, HasItsNamesLogitsLossGradientsAndStatistics) {
   const Network network = GetParam();
   auto golden = read_safetensors(SOURCE_DIR "/tests/golden/" + network.name + "_fixture.safetensors");
-  const auto model = ModelRegistry::instance().find(network.name)({network.width, 10, 1, network.image_px});
+  const auto model = ModelRegistry::instance().find(network.name)(
+      {.width = network.width, .image_px = network.image_px, .classes = 10});
   size_t names = 0;
   for (const auto& [name, tensor] : golden) names += name.rfind("before.", 0) == 0;
   ASSERT_EQ(names, model->parameters().size() + model->buffers().size());
@@ -71,7 +72,7 @@ TEST(Network, DropsActivationsOnlyInTraining) {
   at::NoGradGuard no_grad;
   const at::Tensor images = at::randn({2, 3, 32, 32}), head = at::randn({10, 12});
   for (const char* name : {"resnet18", "resnet50", "vit_tiny"}) {
-    ModelOptions options{4, 10, 1, 32};
+    harness::Row options{.width = 4, .image_px = 32, .classes = 10};
     const auto plain = ModelRegistry::instance().find(name)(options);
     options.dropout = 0.5;
     const auto dropping = ModelRegistry::instance().find(name)(options);
@@ -87,7 +88,8 @@ TEST(Network, DropsActivationsOnlyInTraining) {
 }
 
 TEST(Network, ATransformerRefusesImagesThatItsPatchesDontDivide) {
-  EXPECT_THROW(ModelRegistry::instance().find("vit_tiny")({4, 10, 1, 40}), std::invalid_argument);
+  EXPECT_THROW(ModelRegistry::instance().find("vit_tiny")({.width = 4, .image_px = 40, .classes = 10}),
+               std::invalid_argument);
 }
 
 }  // namespace bench::network_test

@@ -18,6 +18,15 @@
 
 namespace bench::optimizer_test {
 
+harness::Row row_of(double rate, double momentum, double decay, const std::string& optimizer = "sgd") {
+  harness::Row row;
+  row.optimizer = optimizer;
+  row.learning_rate = rate;
+  row.momentum = momentum;
+  row.weight_decay = decay;
+  return row;
+}
+
 class SgdOfType : public testing::TestWithParam<at::ScalarType> {};
 
 TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
@@ -26,7 +35,7 @@ TEST_P(SgdOfType, FollowsTheFormulaOnEveryElement) {
   at::Tensor p =
       at::randn({37}).to(type);  // not a multiple of 16: the fused kernel is right only for the remainder
   at::Tensor expected = p.to(at::kDouble), m = at::zeros({37}, at::kDouble);
-  const auto sgd = make_optimizer({rate, momentum, decay});
+  const auto sgd = make_optimizer(row_of(rate, momentum, decay));
   for (int step = 0; step < 3; ++step) {
     const at::Tensor g = at::randn({37}).to(type);
     m = m.mul(momentum).add(g.to(at::kDouble).add(expected, decay));
@@ -44,8 +53,10 @@ INSTANTIATE_TEST_SUITE_P(Names, EveryOptimizer, testing::Values("sgd", "adam"));
 
 TEST_P(EveryOptimizer, AnOperationAtATimeIsTheSameStep) {
   at::Tensor fused = at::randn({100}), single = fused.clone();
-  const auto together = make_optimizer({0.1, 0.9, 0.01, true, GetParam()}),
-             apart = make_optimizer({0.1, 0.9, 0.01, /*fused=*/false, GetParam()});
+  harness::Row row = row_of(0.1, 0.9, 0.01, GetParam());
+  const auto together = make_optimizer(row);
+  row.fused_sgd = false;
+  const auto apart = make_optimizer(row);
   for (int step = 0; step < 4; ++step) {
     const at::Tensor g = at::randn({100}), found_inf = at::full({1}, step == 2 ? 1.0f : 0.0f);
     together->step({fused}, {g}, found_inf);
@@ -56,7 +67,7 @@ TEST_P(EveryOptimizer, AnOperationAtATimeIsTheSameStep) {
 
 TEST(Sgd, FoundInfSkipsTheStepAndKeepsTheMomentum) {
   at::Tensor p = at::ones({5});
-  const auto sgd = make_optimizer({0.1, 0.9, 0});
+  const auto sgd = make_optimizer(row_of(0.1, 0.9, 0));
   const at::Tensor g = at::ones({5}), bad = at::ones({1}), good = at::zeros({1});
   sgd->step({p}, {g}, bad);
   EXPECT_TRUE(p.equal(at::ones({5})));
@@ -71,7 +82,9 @@ TEST(Sgd, FoundInfSkipsTheStepAndKeepsTheMomentum) {
 TEST(Adam, FollowsPyTorchForTwentySteps) {
   const auto golden = read_safetensors(SOURCE_DIR "/tests/golden/adam_fixture.safetensors");
   for (const bool fused : {true, false}) {
-    const auto adam = make_optimizer({0.01, 0, 0.1, fused, "adam"});
+    harness::Row row = row_of(0.01, 0, 0.1, "adam");
+    row.fused_sgd = fused;
+    const auto adam = make_optimizer(row);
     std::vector<at::Tensor> weights{golden.at("before.0").clone(), golden.at("before.1").clone()};
     for (int step = 0; step < 20; ++step) {
       const std::string number = std::to_string(step);

@@ -35,11 +35,11 @@ struct Pipeline {
     row.batch = kImages;
     row.pipeline_micro_batches = parts;
     device = DeviceRegistry::instance().find("emulated")(
-        {.batch_size = kImages, .image_px = kPx, .model = row.model, .emulation = &emulation});
+        {.row = row, .batch_size = kImages, .emulation = &emulation});
     model = make_model(row);
     model->to(device->torch_device());
     device->accelerator()->prepare(*model);
-    precision = PrecisionRegistry::instance().find("o0")({device->torch_device(), optimizer_options(row)});
+    precision = PrecisionRegistry::instance().find("o0")({device->torch_device(), row});
     group = GroupRegistry::instance().find("none")({});
     strategy =
         StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, {}});

@@ -21,8 +21,8 @@ class EveryPrecision : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPrecision, LearnsAFixedBatch) {
   at::set_num_threads(1);
-  ResNet model({8, 10, 1});
-  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
+  ResNet model({.width = 8, .classes = 10});
+  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, tiny_row()});
   precision->convert(model);
   at::manual_seed(5);
   const at::Tensor images = at::randn({16, 3, 32, 32}), labels = at::randint(10, {16}, at::kLong);
@@ -41,8 +41,8 @@ TEST_P(EveryPrecision, LearnsAFixedBatch) {
 }
 
 TEST_P(EveryPrecision, WeightsHaveTheTypesOfTheMode) {
-  ResNet model({4, 10, 1});
-  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
+  ResNet model({.width = 4, .classes = 10});
+  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, tiny_row()});
   precision->convert(model);
   const std::string mode = GetParam();
   for (size_t i = 0; i < model.parameters().size(); ++i) {
@@ -56,8 +56,8 @@ TEST_P(EveryPrecision, WeightsHaveTheTypesOfTheMode) {
 // By which an emulated device, the plan and the tables cost a format.
 TEST_P(EveryPrecision, TakesTheBytesOfItsTraits) {
   const harness::PrecisionTraits& traits = harness::precision_traits(GetParam());
-  ResNet model({4, 10, 1});
-  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, {0.05, 0.9, 0}});
+  ResNet model({.width = 4, .classes = 10});
+  const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, tiny_row()});
   precision->convert(model);
   EXPECT_EQ(traits.name, GetParam()) << "add it to harness/contract/precision_traits.cpp";
   EXPECT_EQ(traits.weight_bytes, model.parameters()[0].tensor.element_size());
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, EveryPrecision, testing::ValuesIn(registered_pre
 TEST(Autocast, LeavesTheThreadAsItFoundIt) {
   TinyRank rank(tiny_row("single", 1, "o1"));
   rank.precision->forward(*rank.model, at::randn({2, 3, 32, 32}));
-  ResNet model({4, 10, 1});
+  ResNet model({.width = 4, .classes = 10});
   EXPECT_EQ(model.forward(at::randn({2, 3, 32, 32})).scalar_type(), at::kFloat);
 }
 

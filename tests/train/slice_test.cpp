@@ -34,7 +34,7 @@ TEST(Slice, PhasesAddUpToTheWindow) {
     EXPECT_NEAR(sum_of_all_phases_s(result, row) / result.total_s, 1, 0.01) << strategy;
     EXPECT_LT(phase_s(result, row, Phase::other) / result.total_s, 0.02) << strategy;
     EXPECT_EQ(result.loss.size(), size_t(row.warmup_batches + row.timed_batches));
-    EXPECT_EQ(result.images, row.timed_batches * row.batch) << "accuracy counts timed batches only";
+    EXPECT_EQ(result.correct.images, row.timed_batches * row.batch) << "accuracy counts timed batches only";
     EXPECT_EQ(rank.slot.batches, uint64_t(row.warmup_batches + row.timed_batches));
   }
 }
@@ -81,8 +81,21 @@ TEST(Slice, AWindowFromTheFirstBatchHasNoWarmUp) {
   warm_model(rank.parts(), row.batch);
   EXPECT_FALSE(rank.model->parameters()[0].tensor.grad().defined());
   const SliceResult result = run_slice(rank.parts());
-  EXPECT_EQ(result.ready_at_start, 0);
+  EXPECT_EQ(result.ready.at_start, 0);
   EXPECT_EQ(result.clock.finished_batches(), row.timed_batches);
+}
+
+TEST(Slice, OfManyMicroBatchesEveryPhaseIsRemembered) {
+  harness::Row row = tiny_row("data_parallel", 2);
+  row.batch = 32;  // two images of each micro-batch per replica
+  row.accumulation = 8;
+  row.timed_batches = 2;
+  TinyRank rank(row);
+  const SliceResult result = run_slice(rank.parts());
+  const size_t phases = result.clock.last_batch().size();
+  EXPECT_EQ(phases, 5 + 8 * 7u);
+  EXPECT_EQ(result.clock.calls_per_batch(), double(phases));
+  EXPECT_LE(phases, most_phases(row.accumulation)) << "for which a device's clock has room";
 }
 
 TEST(Slice, WithoutThePhaseClockOnlyTheWindowIsTimed) {
@@ -168,7 +181,8 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
     const SliceResult result = run_slice(tiny.parts());
     harness::RecordCache cache;
     cache.encoded_bytes = 10;
-    harness::RankReport report = rank_report(tiny.parts(), info, result, cache, {check_loss(result.loss)});
+    harness::RankReport report =
+        rank_report(tiny.parts(), info, result, cache, {check_loss(result.loss, row.warmup_batches)});
     report.ceiling_ms = 1.0;  // measured after the report is made
     if (rank == 1) report.weights = "different";
     reports.push_back(harness::encode(report).dump());
@@ -256,16 +270,19 @@ TEST(Report, ALossThatIsNotFiniteTravelsAndFailsItsCheck) {
   row.learning_rate = 1e6;
   TinyRank tiny(row);
   const SliceResult result = run_slice(tiny.parts());
-  ASSERT_FALSE(check_loss(result.loss).ok) << "this rate should diverge";
-  const auto report = rank_report(tiny.parts(), {}, result, {}, {check_loss(result.loss)});
+  ASSERT_FALSE(check_loss(result.loss, row.warmup_batches).ok) << "this rate should diverge";
+  const auto report =
+      rank_report(tiny.parts(), {}, result, {}, {check_loss(result.loss, row.warmup_batches)});
   const harness::Record merged = merged_texts(row, {harness::encode(report).dump()});
   EXPECT_FALSE(merged.checks.at(0).ok);
 }
 
 TEST(Checks, ALossThatIsNotFiniteIsNamedWithItsBatch) {
-  const Check check = check_loss({1.0, std::nan(""), 2.0});
-  EXPECT_FALSE(check.ok);
-  EXPECT_NE(check.detail.find("batch 1"), std::string::npos);
+  const std::vector<double> loss{1.0, std::nan(""), 2.0};
+  EXPECT_FALSE(check_loss(loss, 0).ok);
+  EXPECT_EQ(check_loss(loss, 0).detail, "not finite in timed batch 1");
+  EXPECT_EQ(check_loss(loss, 1).detail, "not finite in timed batch 0") << "as the record counts its losses";
+  EXPECT_EQ(check_loss(loss, 2).detail, "not finite in warm-up batch 1");
 }
 
 TEST(Checks, ADeviceThatLeavesTheDecodingToTheCpuIsNoDecoder) {

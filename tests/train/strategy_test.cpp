@@ -183,8 +183,8 @@ TEST(Accumulation, MicroBatchesTrainAsTheWholeBatch) {
     const double tolerance = mode == std::string("o0") ? 1e-3 : 5e-2;
     for (size_t i = 0; i < a.loss.size(); ++i)
       EXPECT_NEAR(a.loss[i], b.loss[i], tolerance * a.loss[i]) << strategy << ' ' << mode << ", batch " << i;
-    EXPECT_EQ(a.images, b.images);
-    EXPECT_NEAR(double(a.correct_top5), double(b.correct_top5), mode == std::string("o0") ? 0.0 : 4.0);
+    EXPECT_EQ(a.correct.images, b.correct.images);
+    EXPECT_NEAR(double(a.correct.top5), double(b.correct.top5), mode == std::string("o0") ? 0.0 : 4.0);
   }
 }
 

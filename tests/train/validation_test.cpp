@@ -84,7 +84,7 @@ TEST(Validation, CountsAClassifierWhoseAccuracyIsKnown) {
   const Dataset dataset = ten_images(folder.path());  // one image of each of ten classes
   for (const char* name : {"o0", "o1", "o2", "o3", "bf16"}) {
     const auto precision = PrecisionRegistry::instance().find(name)({at::kCPU, {}});
-    ResNet model({4, 10, 1});
+    ResNet model({.width = 4, .classes = 10});
     make_constant(model);
     precision->convert(model);
     for (const int threads : {1, 3}) {
@@ -127,7 +127,7 @@ TEST(Validation, NamesAnImageThatCanNotBeUsed) {
   const Dataset dataset = ten_images(folder.path());
   const auto precision = PrecisionRegistry::instance().find("o0")({at::kCPU, {}});
   const auto problem = [&](int64_t classes) {
-    ResNet model({4, classes, 1});
+    ResNet model({.width = 4, .classes = classes});
     return failure_of([&] { validate(dataset, model, *precision, {4, 32, 2}); });
   };
   EXPECT_NE(problem(9).find("val/9.JPEG has label 9, but the model has 9 classes"), std::string::npos)

@@ -54,26 +54,21 @@ class EmulatedWork : public c10d::Work {
   std::atomic<float> duration_ms_ = 0;
 };
 
-at::Tensor on_host(const at::Tensor& tensor) {
-  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
-                       tensor.options().device(at::kCPU));
-}
-
 std::string values_of(const at::Tensor& tensor) {
   if (!tensor.is_cpu() && !emulated::has_values(tensor)) return {};
-  const at::Tensor values = on_host(tensor).contiguous();
+  const at::Tensor values = emulated::on_cpu(tensor).contiguous();
   return {static_cast<const char*>(values.data_ptr()), values.nbytes()};
 }
 
 void set_values(const at::Tensor& tensor, const std::string& values) {
   if (values.size() == tensor.nbytes())
-    on_host(tensor).copy_(
+    emulated::on_cpu(tensor).copy_(
         at::from_blob(const_cast<char*>(values.data()), tensor.sizes(), tensor.options().device(at::kCPU)));
 }
 
 void add_values(const at::Tensor& sum, const std::string& values) {
   if (values.size() == sum.nbytes())
-    on_host(sum).add_(
+    emulated::on_cpu(sum).add_(
         at::from_blob(const_cast<char*>(values.data()), sum.sizes(), sum.options().device(at::kCPU)));
 }
 

@@ -13,24 +13,13 @@ static Traffic::Message message_of(const std::vector<at::Tensor>& tensors) {
 
 // A collective that is done when it is posted. As with NCCL's, callbacks and wait() follow the current
 // stream.
-class OwnValues : public c10d::Work {
- public:
-  OwnValues(int rank, c10d::OpType type, const std::vector<at::Tensor>& values)
-      : Work(rank, type),
-        future_(c10::make_intrusive<c10::ivalue::Future>(
-            c10::ListType::ofTensors(), values.at(0).is_cpu()
-                                            ? std::vector<c10::Device>()
-                                            : std::vector<c10::Device>{values[0].device()})) {
-    future_->markCompleted(c10::IValue(values));
-  }
-  bool wait(std::chrono::milliseconds) override { return true; }
-  bool isCompleted() override { return true; }
-  bool isSuccess() const override { return true; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
-
- private:
-  c10::intrusive_ptr<c10::ivalue::Future> future_;
-};
+static WorkPointer done_with(const std::vector<at::Tensor>& values) {
+  std::vector<c10::Device> devices;
+  if (!values.at(0).is_cpu()) devices.push_back(values[0].device());
+  auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors(), devices);
+  future->markCompleted(c10::IValue(values));
+  return c10d::Work::create_from_future(future);
+}
 
 TracedBackend::TracedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<Traffic> traffic,
                              bool on_device)
@@ -57,13 +46,13 @@ WorkPointer TracedBackend::until_done(Traffic::Ticket ticket, WorkPointer work) 
 }
 
 WorkPointer TracedBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
-  if (muted_) return c10::make_intrusive<OwnValues>(getRank(), c10d::OpType::ALLREDUCE, tensors);
+  if (muted_) return done_with(tensors);
   const Traffic::Ticket ticket = begin(Collective::all_reduce, message_of(tensors));
   return until_done(ticket, inner_->allreduce(tensors, posted(options)));
 }
 
 WorkPointer TracedBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
-  if (muted_) return c10::make_intrusive<OwnValues>(getRank(), c10d::OpType::BROADCAST, tensors);
+  if (muted_) return done_with(tensors);
   const Traffic::Ticket ticket = begin(Collective::broadcast, message_of(tensors));
   return until_done(ticket, inner_->broadcast(tensors, posted(options)));
 }
@@ -72,7 +61,7 @@ WorkPointer TracedBackend::allgather(std::vector<Tensors>& outputs, Tensors& inp
                                      const c10d::AllgatherOptions& options) {
   if (muted_) {
     for (at::Tensor& output : outputs.at(0)) output.copy_(inputs.at(0));
-    return c10::make_intrusive<OwnValues>(getRank(), c10d::OpType::ALLGATHER, outputs[0]);
+    return done_with(outputs[0]);
   }
   const Traffic::Ticket ticket = begin(Collective::all_gather, message_of(inputs));
   return until_done(ticket, inner_->allgather(outputs, inputs, posted(options)));

@@ -25,8 +25,7 @@ class TracedBackend : public c10d::Backend {
   Work send(Tensors& tensors, int to, int tag) override;
   Work recv(Tensors& tensors, int from, int tag) override;
   Work barrier(const c10d::BarrierOptions& options) override;
-  // While on, all-reduces, broadcasts and all-gathers return at once with this rank's own values, and nothing
-  // is recorded. Switch it on every rank, while no collective is under way.
+  // As Group::mute_collectives(); nothing is recorded then.
   void mute(bool on) { muted_ = on; }
 
  private:

@@ -13,6 +13,11 @@ namespace bench {
 
 using harness::kPhaseNames;
 
+// The most phases that a batch of training steps enters: load, h2d, load, step, other and, while it is
+// traced, one more; of every micro-batch scatter, broadcast, forward, gather, loss, backward, and reduce or
+// sync.
+constexpr size_t most_phases(int64_t micro_batches) { return 6 + 7 * size_t(micro_batches); }
+
 // Not thread-safe: call it from the training thread, or from a gradient hook in the thread that runs backward
 // while the training thread waits.
 class PhaseClock {
@@ -23,8 +28,9 @@ class PhaseClock {
     Time begin, end;
   };
 
-  // Allocates memory for `batches` batches, so the loop allocates nothing. If not enabled, enter() costs one
-  // branch. Boundaries are forwarded to `device` if it isn't null (not owned).
+  // Allocates memory for `batches` batches; that for the intervals of a batch grows in the first two, so the
+  // loop allocates nothing after them. If not enabled, enter() costs one branch. Boundaries are forwarded to
+  // `device` if it isn't null (not owned).
   PhaseClock(int64_t batches, bool enabled, DeviceClock* device = nullptr);
 
   void start();  // starts a batch now; call it again when the timed window starts
@@ -40,8 +46,8 @@ class PhaseClock {
   int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }
   bool enabled() const { return enabled_; }
-  // Intervals of the last finished batch; valid until the second enter() of the next one.
-  std::vector<Interval> last_batch() const { return {intervals_.begin(), intervals_.begin() + last_ended_}; }
+  // Intervals of the last finished batch; valid until the next one ends.
+  const std::vector<Interval>& last_batch() const { return last_intervals_; }
   // Milliseconds of the phase per batch, from batch `first`.
   std::vector<double> milliseconds(Phase phase, int64_t first, int64_t count) const;
   // Mean number of phase boundaries per batch, including the batch's end.
@@ -52,11 +58,9 @@ class PhaseClock {
  private:
   void end_phase(Time end);
 
-  static constexpr int kMostIntervals = 32;  // stored per batch; more than any strategy needs
   std::vector<std::array<int64_t, kPhaseNames.size()>> nanoseconds_;  // [batch][phase]
-  std::array<Interval, kMostIntervals> intervals_ = {};               // of the current batch
-  int ended_ = 0, last_ended_ = 0;  // number of intervals, current and last batch
-  std::optional<Phase> phase_;      // current phase; empty between a batch's start and its first enter()
+  std::vector<Interval> intervals_, last_intervals_;                  // of the current and the last batch
+  std::optional<Phase> phase_;  // current phase; empty between a batch's start and its first enter()
   Time last_;
   int64_t batch_ = 0;
   int64_t calls_ = 0;

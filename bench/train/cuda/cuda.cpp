@@ -1,6 +1,5 @@
 // cuda: an NVIDIA GPU. Batches are copied into one of two buffers. With `prefetch` copies run on a separate
 // stream during the previous step; streams synchronise with events, and the host waits only where necessary.
-#ifdef HAVE_CUDA
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -48,19 +47,19 @@ class Cuda : public Device, public Accelerator {
   explicit Cuda(const DeviceOptions& options)
       : options_(options),
         device_(at::kCUDA, c10::DeviceIndex(options.local_rank % std::max(1, int(at::cuda::device_count())))),
-        under_way_(options.non_blocking) {
+        under_way_(options.row.non_blocking) {
     if (options.ranks_of_machine > 0)  // before there are threads and pinned memory
       notes_ =
           bind_beside_gpus(options.local_rank, options.ranks_of_machine, options.replicas, options.cores);
     c10::cuda::set_device(device_.index());
-    at::set_num_threads(int(options.intra_op_threads));
-    at::globalContext().setBenchmarkCuDNN(options.cudnn_benchmark);
-    at::globalContext().setAllowTF32CuDNN(options.tf32);
+    at::set_num_threads(int(options.row.intra_op_threads));
+    at::globalContext().setBenchmarkCuDNN(options.row.cudnn_benchmark);
+    at::globalContext().setAllowTF32CuDNN(options.row.tf32);
     const auto new_stream = [&] {
       return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device_.index());
     };
-    if (options.prefetch) copy_stream_.emplace(new_stream());
-    if (options.cuda_graphs)
+    if (options.row.prefetch) copy_stream_.emplace(new_stream());
+    if (options.row.cuda_graphs)
       c10::cuda::setCurrentCUDAStream(new_stream());  // the default stream can't be captured
     for (Slot& slot : slots_) slot = make_slot();
     synchronize();
@@ -73,11 +72,11 @@ class Cuda : public Device, public Accelerator {
   void enter(int64_t number) const override { c10::cuda::set_device(of_replica(number).index()); }
   std::string name() const override { return at::cuda::getDeviceProperties(device_.index())->name; }
   HostAllocator host_allocator() const override {
-    return options_.pinned ? HostAllocator(pinned_memory) : HostAllocator();
+    return options_.pinned() ? HostAllocator(pinned_memory) : HostAllocator();
   }
 
   void use_image_type(at::ScalarType type) override {
-    if (options_.format != BatchFormat::uint8) return;
+    if (options_.format() != BatchFormat::uint8) return;
     image_type_ = type;
     for (Slot& slot : slots_) slot = make_slot();
     synchronize();
@@ -102,12 +101,12 @@ class Cuda : public Device, public Accelerator {
     copy(slot.labels, batch.labels, stream);
     slot.copied.record(stream);
     slot.copied.block(compute);
-    if (!options_.non_blocking) slot.copied.synchronize();
+    if (!options_.row.non_blocking) slot.copied.synchronize();
     under_way_.add(batch, last_);
-    if (options_.format == BatchFormat::uint8)
+    if (options_.format() == BatchFormat::uint8)
       normalise(slot.received.const_data_ptr<uint8_t>(), slot.images.mutable_data_ptr(),
-                kernel_type(image_type_), options_.channels_last, options_.batch_size, options_.image_px,
-                compute);
+                kernel_type(image_type_), options_.row.channels_last, options_.batch_size,
+                options_.row.image_px, compute);
     else if (in_other_order())
       slot.images.copy_(slot.received);
     return {slot.images, slot.labels};
@@ -133,8 +132,8 @@ class Cuda : public Device, public Accelerator {
     under_way_.note_synchronised();
   }
   void empty_cache() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
-  std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
-    return std::make_unique<CudaClock>(batches);
+  std::unique_ptr<DeviceClock> make_clock(size_t marks) const override {
+    return std::make_unique<CudaClock>(marks);
   }
   std::unique_ptr<DeviceSampler> make_sampler(double period_ms, int64_t replicas) const override {
     std::vector<int> gpus;
@@ -148,8 +147,9 @@ class Cuda : public Device, public Accelerator {
     const bool divided = std::any_of(parameters.begin(), parameters.end(), [&](const NamedTensor& one) {
       return one.tensor.device() != parameters[0].tensor.device();
     });
-    return !divided && int64_t(models.size()) <= at::cuda::device_count() ? make_nccl_exchange(models)
-                                                                          : nullptr;
+    return !divided && int64_t(models.size()) <= at::cuda::device_count()
+               ? std::make_unique<NcclExchange>(models)
+               : nullptr;
   }
   std::unique_ptr<Recording> make_recording() override {
     if (!pool_) pool_ = at::cuda::graph_pool_handle();
@@ -211,17 +211,19 @@ class Cuda : public Device, public Accelerator {
     return double(h2d_bytes()) * double(copies_) / copying_ms_ / 1e6;
   }
 
-  bool in_other_order() const { return options_.format == BatchFormat::float32 && options_.channels_last; }
+  bool in_other_order() const {
+    return options_.format() == BatchFormat::float32 && options_.row.channels_last;
+  }
 
   Slot make_slot() const {
-    const int64_t size = options_.batch_size, px = options_.image_px;
+    const int64_t size = options_.batch_size, px = options_.row.image_px;
     const auto floats = at::TensorOptions(at::kFloat).device(device_);
-    const bool nhwc = options_.channels_last || options_.format == BatchFormat::channels_last;
+    const bool nhwc = options_.row.channels_last || options_.format() == BatchFormat::channels_last;
     Slot slot;
     slot.images = at::empty({size, 3, px, px}, floats.dtype(image_type_),
                             nhwc ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
     slot.received = slot.images;
-    if (options_.format == BatchFormat::uint8)
+    if (options_.format() == BatchFormat::uint8)
       slot.received = at::empty({size, px, px, 3}, floats.dtype(at::kByte));
     if (in_other_order()) slot.received = at::empty({size, 3, px, px}, floats);
     slot.labels = at::empty({size}, floats.dtype(at::kLong));
@@ -266,15 +268,3 @@ const bool registered_device_cuda = DeviceRegistry::instance().add(
 
 }  // namespace
 }  // namespace bench
-#else
-#include "bench/registry/registry.h"
-#include "bench/train/cuda/missing.h"
-
-namespace bench {
-namespace {
-
-const bool registered_device_cuda = register_missing({"device", "cuda", "NVIDIA GPUs"}, kNoCuda);
-
-}  // namespace
-}  // namespace bench
-#endif

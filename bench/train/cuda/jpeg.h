@@ -14,14 +14,8 @@
 
 namespace bench {
 
-// Where the Huffman codes of baseline files are decoded (progressive files: always on the CPU). Default: GPU,
-// because this is most of the work per image and rows are to show how much a GPU can take over. (NVIDIA's
-// DALI uses the GPU from one megapixel; compare decode/nvjpeg and decode/nvjpeg/huffman_on_cpu of the
-// micro-benchmarks.)
-enum class Huffman { gpu, cpu };
-
 // gpu: CUDA device number. Results of separate calls are independent. Throws std::logic_error without nvJPEG.
-DeviceDecoding decode_with_nvjpeg(int gpu, Huffman huffman = Huffman::gpu);
+DeviceDecoding decode_with_nvjpeg(int gpu);
 
 // The same with one call per batch (jpeg_batch.h): the loader's threads read and keep the files, and the
 // thread of the batch's last image decodes them all.

@@ -1,6 +1,5 @@
 // nccl: NVIDIA's collectives between GPUs, used by PyTorch's DDP. Each rank has its own GPU: the current CUDA
 // device.
-#ifdef HAVE_CUDA
 #define USE_C10D_NCCL
 #include <c10/cuda/CUDAFunctions.h>
 #include <dlfcn.h>
@@ -117,16 +116,3 @@ const bool registered_backend_nccl = GroupRegistry::instance().add(
 
 }  // namespace
 }  // namespace bench
-#else
-#include "bench/registry/registry.h"
-#include "bench/train/cuda/missing.h"
-
-namespace bench {
-namespace {
-
-const bool registered_backend_nccl =
-    register_missing({"backend", "nccl", "NCCL between GPUs", {.device = "cuda"}}, kNoCuda);
-
-}  // namespace
-}  // namespace bench
-#endif

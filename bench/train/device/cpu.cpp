@@ -7,39 +7,37 @@
 #include <malloc.h>
 
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "bench/train/device/device.h"
 #include "bench/train/device/normalisation.h"
+#include "harness/base/machine.h"
 
 namespace bench {
 namespace {
 
 std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  return "CPU";
+  const std::string name = base::value_of("/proc/cpuinfo", "model name");
+  return name.empty() ? "CPU" : name;
 }
 
 bool made_as_nhwc(const DeviceOptions& options) {
-  return options.format == BatchFormat::channels_last ||
-         (options.format == BatchFormat::uint8 && options.channels_last);
+  return options.format() == BatchFormat::channels_last ||
+         (options.format() == BatchFormat::uint8 && options.row.channels_last);
 }
 
 class Cpu : public Device {
  public:
   explicit Cpu(const DeviceOptions& options)
       : images_(
-            at::empty({options.batch_size, 3, options.image_px, options.image_px},
+            at::empty({options.batch_size, 3, options.row.image_px, options.row.image_px},
                       made_as_nhwc(options) ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous)),
         labels_(at::empty({options.batch_size}, at::kLong)),
-        channels_last_(options.channels_last) {
-    at::set_num_threads(int(options.intra_op_threads));
+        channels_last_(options.row.channels_last) {
+    at::set_num_threads(int(options.row.intra_op_threads));
     images_.zero_();  // touches the pages before timing starts
-    if (options.format == BatchFormat::uint8)
-      pixels_ = at::zeros({options.batch_size, options.image_px, options.image_px, 3}, at::kByte);
+    if (options.format() == BatchFormat::uint8)
+      pixels_ = at::zeros({options.batch_size, options.row.image_px, options.row.image_px, 3}, at::kByte);
   }
   at::Device torch_device() const override { return at::kCPU; }
   std::string name() const override { return processor_name(); }

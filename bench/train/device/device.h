@@ -58,8 +58,8 @@ class Accelerator {
   virtual void use_image_type(at::ScalarType type) = 0;
   // Called once for the model and for each replica, after it has been moved to the device.
   virtual void prepare(Model&) const {}
-  // A clock for `batches` batches.
-  virtual std::unique_ptr<DeviceClock> make_clock(int64_t batches) const = 0;
+  // A clock with room for `marks` phases.
+  virtual std::unique_ptr<DeviceClock> make_clock(size_t marks) const = 0;
   // Samples the load of the replicas' devices every period_ms; null if it can't be read.
   virtual std::unique_ptr<DeviceSampler> make_sampler(double period_ms, int64_t replicas) const = 0;
 };
@@ -108,27 +108,18 @@ class Device {
 };
 
 struct DeviceOptions {
+  harness::Row row = {};   // a copy: the device outlives what it was made from
+  int64_t batch_size = 0;  // images at once on this device
   int64_t local_rank = 0;  // rank number on this machine
   int64_t ranks_of_node = 1;
   int64_t ranks_of_machine = 0;       // that share its cores; 0: a GPU leaves the process where it runs
   std::optional<int64_t> cores = {};  // of these ranks together, where they choose them (harness::Job)
   int64_t replicas = 1;               // devices of this process
-  int64_t batch_size = 0;
-  int64_t image_px = 0;
-  int64_t intra_op_threads = 1;
-  BatchFormat format = BatchFormat::float32;         // of the host batches
-  bool pinned = true;                                // allocate host batches in pinned memory
-  bool non_blocking = true;                          // the host doesn't wait for copies
-  bool cudnn_benchmark = true;                       // cuDNN benchmarks its algorithms
-  bool tf32 = true;                                  // for convolutions only, as PyTorch's default
-  bool channels_last = false;                        // memory format of DeviceBatch::images
-  bool prefetch = false;                             // copies use a separate stream
-  bool cuda_graphs = false;                          // make_recording() will be used
-  int64_t accumulation = 1;                          // micro-batches per step
-  bool sync_bn = false;                              // ranks sum the statistics of batch norms
-  bool sync_every_micro_batch = false;               // ranks reduce gradients after each of them
-  std::string precision = "o0", model = "resnet18";  // what an emulated device looks up in its file
-  const harness::Emulation* emulation = nullptr;     // of device emulated; outlives the device
+  const harness::Emulation* emulation = nullptr;  // of device emulated; outlives the device
+
+  BatchFormat format() const { return batch_format(row.batch_format); }
+  // Host batches are in pinned memory; an external loader's are in its ring.
+  bool pinned() const { return row.pinned && !harness::has_external_loader(row); }
 };
 
 using DeviceFactory = std::function<std::unique_ptr<Device>(const DeviceOptions&)>;

@@ -8,7 +8,7 @@
 #include <array>
 #include <map>
 
-#include "bench/train/clock/marked_clock.h"
+#include "bench/train/clock/device_clock.h"
 #include "bench/train/device/copies_under_way.h"
 #include "bench/train/device/device.h"
 #include "bench/train/emulated/memory.h"
@@ -21,9 +21,9 @@ namespace {
 using namespace emulated;
 
 // Where the computing stream's timeline stood at every boundary.
-class EmulatedClock : public MarkedClock {
+class EmulatedClock : public DeviceClock {
  public:
-  explicit EmulatedClock(int64_t batches) : MarkedClock(batches) { marks_.reserve(marks_of(batches)); }
+  explicit EmulatedClock(size_t marks) : DeviceClock(marks) { marks_.reserve(marks); }
 
  private:
   void set_mark(size_t) override {
@@ -72,19 +72,19 @@ class Exchange : public ReplicaExchange {
 
 class Emulated : public Device, public Accelerator {
  public:
-  explicit Emulated(const DeviceOptions& options) : options_(options), under_way_(options.non_blocking) {
+  explicit Emulated(const DeviceOptions& options) : options_(options), under_way_(options.row.non_blocking) {
     if (!options.emulation) throw std::invalid_argument("device emulated: the job names no device file");
     at::set_num_threads(1);
-    Durations durations(*options.emulation, options.precision, options.model, options.ranks_of_node);
+    Durations durations(*options.emulation, options.row.precision, options.row.model, options.ranks_of_node);
     install(std::make_unique<Machine>(std::move(durations), kMostDevices));
     machine().batch_divisor = options.emulation->batch_divisor;
-    machine().activation_bytes = harness::precision_traits(options.precision).activation_bytes;
+    machine().activation_bytes = harness::precision_traits(options.row.precision).activation_bytes;
     limit_memory(int64_t(options.emulation->device.memory_gib.value * double(int64_t(1) << 30)));
     machine().wire_divisor = options.emulation->wire_divisor;
     machine().tree = options.emulation->wire == "tree";
-    copy_stream_ = options.prefetch ? kCopyStream : 0;
+    copy_stream_ = options.row.prefetch ? kCopyStream : 0;
     const auto on_device = at::TensorOptions().device(device_);
-    images_ = at::empty({options.batch_size, 3, options.image_px, options.image_px}, on_device);
+    images_ = at::empty({options.batch_size, 3, options.row.image_px, options.row.image_px}, on_device);
     labels_ = at::empty({options.batch_size}, on_device.dtype(at::kLong));
     rest_of_batch_ =
         at::empty({int64_t(images_.nbytes()) * (machine().batch_divisor - 1)}, on_device.dtype(at::kByte));
@@ -104,10 +104,10 @@ class Emulated : public Device, public Accelerator {
     last_ = 1 - last_;
     timelines.hold_up(0, copy_stream_, used_[last_]);
     const Nanoseconds end = timelines.launch(
-        0, copy_stream_, machine().durations.host_to_device(bytes_of(batch), options_.pinned),
+        0, copy_stream_, machine().durations.host_to_device(bytes_of(batch), options_.pinned()),
         /*launches=*/2);
     timelines.hold_up(0, 0, end);
-    if (!options_.non_blocking || !options_.pinned) timelines.wait(0, end);
+    if (!options_.row.non_blocking || !options_.pinned()) timelines.wait(0, end);
     under_way_.add(batch, end);
     std::memcpy(labels_.data_ptr(), batch.labels, labels_.nbytes());
     return {images_, labels_};
@@ -128,8 +128,12 @@ class Emulated : public Device, public Accelerator {
   }
 
   void timing_begins() override {  // the virtual clock joins the real one
-    machine().timelines.begin_again();
-    machine().order.begin_again();
+    Machine& all = machine();
+    all.timelines.begin_again();
+    // SyncBN sums two values per channel in each backward pass, as the ranks sum gradients.
+    all.order.begin_again(all.weights,
+                          options_.row.sync_bn ? 2 * all.batch_norm_channels * options_.row.accumulation : 0,
+                          reductions_per_step());
   }
   void batch_ended() override { machine().timelines.next_batch(); }
 
@@ -143,8 +147,8 @@ class Emulated : public Device, public Accelerator {
   HostAllocator host_allocator() const override { return {}; }
   DeviceDecoding decoding(const std::string&) override { return {}; }
   void use_image_type(at::ScalarType) override {}
-  std::unique_ptr<DeviceClock> make_clock(int64_t batches) const override {
-    return std::make_unique<EmulatedClock>(batches);
+  std::unique_ptr<DeviceClock> make_clock(size_t marks) const override {
+    return std::make_unique<EmulatedClock>(marks);
   }
   std::unique_ptr<DeviceSampler> make_sampler(double, int64_t) const override { return nullptr; }
   void prepare(Model& model) const override {
@@ -153,7 +157,7 @@ class Emulated : public Device, public Accelerator {
     machine().batch_norm_channels = 0;
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.name.ends_with(".running_mean")) machine().batch_norm_channels += buffer.tensor.numel();
-    model.replace_forward([layers = layers_of(model, options_.image_px)](
+    model.replace_forward([layers = layers_of(model, options_.row.image_px)](
                               const Model& network, const at::Tensor& x, const Units& part) {
       return emulated::forward(network, layers, x, part);
     });
@@ -175,10 +179,8 @@ class Emulated : public Device, public Accelerator {
              ok ? "" : "; the limit is 5 %: raise time_scale or use fewer devices")}};
     const Machine& all = machine();
     if (!all.several_ranks) return checks;
-    // SyncBN sums two values per channel in each backward pass, as the ranks sum gradients.
-    const int64_t times = options_.sync_every_micro_batch ? options_.accumulation : 1;
-    const std::string disorder = all.order.violation(
-        all.weights, options_.sync_bn ? 2 * all.batch_norm_channels * options_.accumulation : 0, times);
+    const int64_t times = reductions_per_step();
+    const std::string disorder = all.order.violation();
     checks.push_back({"schedule", disorder.empty(),
                       disorder.empty()
                           ? fmt::format("{} gradients were reduced {} before each step", all.weights,
@@ -206,9 +208,12 @@ class Emulated : public Device, public Accelerator {
 
  private:
   static constexpr int kCopyStream = 1;
+  int64_t reductions_per_step() const {
+    return options_.row.sync_every_micro_batch ? options_.row.accumulation : 1;
+  }
   double bytes_of(const Batch& batch) const {
-    const double bytes_per_value = options_.format == BatchFormat::uint8 ? 1 : 4;
-    return double(batch.size * 3 * options_.image_px * options_.image_px) * bytes_per_value +
+    const double bytes_per_value = options_.format() == BatchFormat::uint8 ? 1 : 4;
+    return double(batch.size * 3 * options_.row.image_px * options_.row.image_px) * bytes_per_value +
            double(labels_.nbytes());
   }
 

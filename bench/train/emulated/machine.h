@@ -43,5 +43,7 @@ void launch(Nanoseconds duration, int launches = 1);
 // Whether a tensor holds real values: integers and tensors of at most 64 elements do; of all others, which
 // are weights, gradients and activations, the memory is never touched.
 bool has_values(const at::Tensor& tensor);
+// The same memory as a tensor of the CPU.
+at::Tensor on_cpu(const at::Tensor& tensor);
 
 }  // namespace bench::emulated

@@ -12,9 +12,24 @@
 #include "bench/train/emulated/memory.h"
 
 namespace bench::emulated {
+
+at::Tensor on_cpu(const at::Tensor& tensor) {
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
+                       tensor.options().device(at::kCPU));
+}
+
 namespace {
 
 thread_local bool in_fallback = false;  // copies then move real bytes
+
+// On the CPU. One that throws must not leave the mark behind: later copies would cost no time.
+void compute_really(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  struct Mark {
+    Mark() { in_fallback = true; }
+    ~Mark() { in_fallback = false; }
+  } const mark;
+  at::native::cpu_fallback(op, stack);
+}
 
 at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::optional<at::ScalarType> type,
                          std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
@@ -57,13 +72,6 @@ const at::Tensor& resize(const at::Tensor& self, c10::IntArrayRef sizes, std::op
   }
   self.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
   return self;
-}
-
-// The same memory as a tensor of the CPU.
-at::Tensor on_cpu(const at::Tensor& tensor) {
-  if (tensor.is_cpu()) return tensor;
-  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
-                       tensor.options().device(at::kCPU));
 }
 
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& target, bool non_blocking) {
@@ -118,14 +126,8 @@ void time_only(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
       if (i == 0) values = has_values(value.toTensor());
     }
   }
-  if (values) {
-    launch(machine().durations.element_wise(bytes));
-    in_fallback = true;
-    at::native::cpu_fallback(op, stack);
-    in_fallback = false;
-    return;
-  }
   launch(machine().durations.element_wise(bytes));
+  if (values) return compute_really(op, stack);
   const c10::IValue first = (*stack)[stack->size() - arguments];
   torch::jit::drop(*stack, arguments);
   if (!op.schema().returns().empty()) stack->push_back(first);
@@ -147,9 +149,7 @@ void fused_optimizer(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   launch(0);
-  in_fallback = true;
-  at::native::cpu_fallback(op, stack);
-  in_fallback = false;
+  compute_really(op, stack);
 }
 
 }  // namespace

@@ -9,24 +9,17 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 
+#include "harness/base/file.h"
 #include "harness/base/number.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 fs::path folder_of(std::string pci_bus_id, const fs::path& sysfs) {
   std::transform(pci_bus_id.begin(), pci_bus_id.end(), pci_bus_id.begin(), ::tolower);  // CUDA: capitals
@@ -49,16 +42,17 @@ std::vector<int> cores_in(const std::string& list, const std::vector<int>& avail
 
 std::vector<int> cores_of(const std::string& pci_bus_id, const std::vector<int>& available,
                           const fs::path& sysfs) {
-  if (first_line(sysfs / "devices/system/node/online") == "0") return available;  // all memory is as near
+  if (base::first_line(sysfs / "devices/system/node/online") == "0")
+    return available;  // all memory is as near
   const fs::path folder = folder_of(pci_bus_id, sysfs);
-  const bool unknown = first_line(folder / "numa_node") == "-1";
-  return cores_in(unknown ? "" : first_line(folder / "local_cpulist"), available);
+  const bool unknown = base::first_line(folder / "numa_node") == "-1";
+  return cores_in(unknown ? "" : base::first_line(folder / "local_cpulist"), available);
 }
 
 }  // namespace
 
 std::optional<int64_t> numa_node_of(const std::string& pci_bus_id, const fs::path& sysfs) {
-  const auto node = base::number_of<int64_t>(first_line(folder_of(pci_bus_id, sysfs) / "numa_node"));
+  const auto node = base::number_of<int64_t>(base::first_line(folder_of(pci_bus_id, sysfs) / "numa_node"));
   return node && *node >= 0 ? node : std::nullopt;
 }
 

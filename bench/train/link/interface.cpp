@@ -12,6 +12,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/base/file.h"
+
 namespace bench {
 
 namespace fs = std::filesystem;
@@ -49,6 +51,17 @@ std::string interface_towards(const std::string& host) {
   return name;
 }
 
+std::string interface_of_link(const LinkOptions& options) {
+  if (!options.interface.empty()) return options.interface;
+  const std::string found = interface_towards(options.master_addr);
+  if (found == "lo" && !options.emulated)
+    throw WrongLink(
+        fmt::format("rank 0's address {} leads to the loopback interface here, not to other nodes; "
+                    "name the link's interface with --interface",
+                    options.master_addr));
+  return found;
+}
+
 LinkBytes bytes_of_interface(const std::string& name) {
   std::ifstream counters("/proc/net/dev");  // for this process's network namespace, unlike /sys
   return bytes_of_interface(name, counters);
@@ -72,13 +85,6 @@ LinkBytes bytes_of_interface(const std::string& name, std::istream& proc_net_dev
       fmt::format("/proc/net/dev has no network interface '{}'; name one with --interface", name));
 }
 
-static std::string first_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
 static int64_t words(const fs::path& counter) {
   std::ifstream stream(counter);
   int64_t value = 0;
@@ -92,8 +98,8 @@ LinkBytes bytes_of_adapters(const fs::path& root) {
   std::error_code error;
   for (const auto& adapter : fs::directory_iterator(root, error))
     for (const auto& port : fs::directory_iterator(adapter.path() / "ports", error)) {
-      if (first_line(port.path() / "link_layer") != "InfiniBand") continue;
-      if (first_line(port.path() / "state").find("ACTIVE") == std::string::npos) continue;
+      if (base::first_line(port.path() / "link_layer") != "InfiniBand") continue;
+      if (base::first_line(port.path() / "state").find("ACTIVE") == std::string::npos) continue;
       ++active;
       bytes.sent += 4 * words(port.path() / "counters" / "port_xmit_data");
       bytes.received += 4 * words(port.path() / "counters" / "port_rcv_data");

@@ -11,6 +11,9 @@ namespace bench {
 // The interface through which this node reaches `host`, or that has the host's address. Throws WrongLink if
 // there is none.
 std::string interface_towards(const std::string& host);
+// The interface of a link between nodes. Throws WrongLink if that towards rank 0 is the loopback, which leads
+// to no other node: on rank 0's own node its host name may stand for 127.0.1.1.
+std::string interface_of_link(const LinkOptions& options);
 
 // The kernel's byte counters of an interface (/proc/net/dev). Throws WrongLink if there is no such interface.
 LinkBytes bytes_of_interface(const std::string& name);

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,13 +20,10 @@ struct LinkOptions {
   bool emulated = false;    // two network namespaces on one machine with a veth pair
 };
 
-class Link {
- public:
-  virtual ~Link() = default;
-  // The network interface that carries the collectives.
-  virtual std::string interface() const = 0;
+struct Link {
+  std::string interface;  // the network interface that carries the collectives
   // Counters of this node; empty if the row has one node. Throws WrongLink if they can't be read.
-  virtual std::optional<LinkBytes> bytes() const = 0;
+  std::function<std::optional<LinkBytes>()> bytes;
 };
 
 // The link of the row isn't available: the row is INVALID. Also thrown by factories.
@@ -35,6 +31,6 @@ struct WrongLink : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-using LinkRegistry = Registry<std::function<std::unique_ptr<Link>(const LinkOptions&)>>;
+using LinkRegistry = Registry<std::function<Link(const LinkOptions&)>>;
 
 }  // namespace bench

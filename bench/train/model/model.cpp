@@ -11,7 +11,7 @@
 
 namespace bench {
 
-Model::Model(const ModelOptions& options) : classes_(options.classes) { at::manual_seed(options.seed); }
+Model::Model(const harness::Row& row) : classes_(row.classes) { at::manual_seed(uint64_t(row.seed)); }
 
 at::Tensor Model::add_parameter(const std::string& name, at::Tensor tensor, Kind kind) {
   tensor.set_requires_grad(true);
@@ -104,9 +104,7 @@ void Model::clear_gradients() {
 }
 
 std::unique_ptr<Model> make_model(const harness::Row& row) {
-  return ModelRegistry::instance().find(row.model)({row.width, row.classes, uint64_t(row.seed), row.image_px,
-                                                    row.dropout, row.fused_batch_norm,
-                                                    row.byte_pool_indices});
+  return ModelRegistry::instance().find(row.model)(row);
 }
 
 }  // namespace bench

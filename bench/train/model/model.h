@@ -40,15 +40,6 @@ struct Units {
   size_t first = 0, end = size_t(-1);  // those from `first` on that are below `end`
 };
 
-// As the row's fields of the same names.
-struct ModelOptions {
-  int64_t width = 64, classes = 1000;
-  uint64_t seed = 1;
-  int64_t image_px = 224;  // only for networks whose weights depend on it
-  double dropout = 0;
-  bool fused_batch_norm = false, byte_pool_indices = false;
-};
-
 class Model {
  public:
   virtual ~Model() = default;
@@ -101,7 +92,7 @@ class Model {
  protected:
   // Seeds the generator of initial weights; a derived class then adds its tensors in torchvision's order, and
   // calls next_unit() before those of each unit but the first.
-  explicit Model(const ModelOptions& options);
+  explicit Model(const harness::Row& row);
   enum class Kind { other, batch_norm };
   at::Tensor add_parameter(const std::string& name, at::Tensor tensor, Kind kind = Kind::other);
   at::Tensor add_buffer(const std::string& name, at::Tensor tensor);
@@ -122,7 +113,7 @@ class Model {
   Forward forward_;
 };
 
-using ModelFactory = std::function<std::unique_ptr<Model>(const ModelOptions&)>;
+using ModelFactory = std::function<std::unique_ptr<Model>(const harness::Row&)>;
 using ModelRegistry = Registry<ModelFactory>;
 
 // The network of a row with its initial weights, on the CPU in float32. Throws std::invalid_argument for an

@@ -37,17 +37,17 @@ ResNet::ConvBn ResNet::make_conv_bn(const std::string& conv, const std::string& 
   return layer;
 }
 
-ResNet::ResNet(const ModelOptions& options, const ResNetShape& shape)
-    : Model(options),
-      dropout_(options.dropout),
-      fused_batch_norm_(options.fused_batch_norm),
-      byte_pool_indices_(options.byte_pool_indices) {
-  stem_ = make_conv_bn("conv1", "bn1", 3, options.width, 7, 2);
-  int64_t in = options.width;
+ResNet::ResNet(const harness::Row& row, const ResNetShape& shape)
+    : Model(row),
+      dropout_(row.dropout),
+      fused_batch_norm_(row.fused_batch_norm),
+      byte_pool_indices_(row.byte_pool_indices) {
+  stem_ = make_conv_bn("conv1", "bn1", 3, row.width, 7, 2);
+  int64_t in = row.width;
   for (size_t stage = 0; stage < shape.blocks.size(); ++stage)
     for (int64_t unit = 0; unit < shape.blocks[stage]; ++unit) {
       const std::string name = fmt::format("layer{}.{}.", stage + 1, unit);
-      const int64_t channels = options.width << stage, halving = stage > 0 && unit == 0 ? 2 : 1;
+      const int64_t channels = row.width << stage, halving = stage > 0 && unit == 0 ? 2 : 1;
       const int64_t entering = in;
       next_unit();
       Block layer;
@@ -66,8 +66,8 @@ ResNet::ResNet(const ModelOptions& options, const ResNetShape& shape)
     }
   next_unit();
   const double bound = 1 / std::sqrt(double(in));
-  classifier_weight_ = add_parameter("fc.weight", at::empty({options.classes, in}).uniform_(-bound, bound));
-  classifier_bias_ = add_parameter("fc.bias", at::empty({options.classes}).uniform_(-bound, bound));
+  classifier_weight_ = add_parameter("fc.weight", at::empty({row.classes, in}).uniform_(-bound, bound));
+  classifier_bias_ = add_parameter("fc.bias", at::empty({row.classes}).uniform_(-bound, bound));
 }
 
 static at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, int64_t stride,

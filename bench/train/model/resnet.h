@@ -22,9 +22,9 @@ const ResNetShape& resnet50();
 
 class ResNet : public Model {
  public:
-  // options.width: channels after the first convolution (torchvision: 64); the stages have 1, 2, 4 and 8
+  // row.width: channels after the first convolution (torchvision: 64); the stages have 1, 2, 4 and 8
   // times as many.
-  explicit ResNet(const ModelOptions& options, const ResNetShape& shape = resnet18());
+  explicit ResNet(const harness::Row& row, const ResNetShape& shape = resnet18());
 
  private:
   struct ConvBn {

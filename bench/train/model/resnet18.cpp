@@ -14,6 +14,6 @@ const ResNetShape& resnet18() {
 
 static const bool registered_model_resnet18 = ModelRegistry::instance().add(
     {"model", "resnet18", "ResNet18: 11.7 million parameters at width 64", {.batch_norm = true}},
-    [](const ModelOptions& options) { return std::make_unique<ResNet>(options, resnet18()); });
+    [](const harness::Row& row) { return std::make_unique<ResNet>(row, resnet18()); });
 
 }  // namespace bench

@@ -17,6 +17,6 @@ const ResNetShape& resnet50() {
 
 static const bool registered_model_resnet50 = ModelRegistry::instance().add(
     {"model", "resnet50", "ResNet50: 25.6 million parameters at width 64", {.batch_norm = true}},
-    [](const ModelOptions& options) { return std::make_unique<ResNet>(options, resnet50()); });
+    [](const harness::Row& row) { return std::make_unique<ResNet>(row, resnet50()); });
 
 }  // namespace bench

@@ -26,13 +26,13 @@ constexpr double kNormEpsilon = 1e-6;
 
 class VisionTransformer : public Model {
  public:
-  explicit VisionTransformer(const ModelOptions& options)
-      : Model(options), dropout_(options.dropout), channels_(kHeads * options.width) {
-    if (options.image_px % kPatchPx != 0)
+  explicit VisionTransformer(const harness::Row& row)
+      : Model(row), dropout_(row.dropout), channels_(kHeads * row.width) {
+    if (row.image_px % kPatchPx != 0)
       throw std::invalid_argument(fmt::format(
           "model vit_tiny divides images into patches of {} px; image_px is {}: choose a multiple", kPatchPx,
-          options.image_px));
-    const int64_t side = options.image_px / kPatchPx, fan_in = 3 * kPatchPx * kPatchPx;
+          row.image_px));
+    const int64_t side = row.image_px / kPatchPx, fan_in = 3 * kPatchPx * kPatchPx;
     class_token_ = add_parameter("class_token", at::zeros({1, 1, channels_}));
     patches_.weight = add_parameter(
         "conv_proj.weight",
@@ -46,8 +46,8 @@ class VisionTransformer : public Model {
     }
     next_unit();
     last_norm_ = make_norm("encoder.ln");
-    head_.weight = add_parameter("heads.head.weight", at::zeros({options.classes, channels_}));
-    head_.bias = add_parameter("heads.head.bias", at::zeros({options.classes}));
+    head_.weight = add_parameter("heads.head.weight", at::zeros({row.classes, channels_}));
+    head_.bias = add_parameter("heads.head.bias", at::zeros({row.classes}));
   }
 
  private:
@@ -139,7 +139,7 @@ const bool registered_model_vit_tiny = ModelRegistry::instance().add(
      "vit_tiny",
      "vision transformer of 12 blocks: 5.7 million parameters at width 64",
      {.batch_norm = false, .patch_px = kPatchPx}},
-    [](const ModelOptions& options) { return std::make_unique<VisionTransformer>(options); });
+    [](const harness::Row& row) { return std::make_unique<VisionTransformer>(row); });
 
 }  // namespace
 }  // namespace bench

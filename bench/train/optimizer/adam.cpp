@@ -26,18 +26,18 @@ constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kAdamEpsilon = 1e-8;
 
 class Adam : public Optimizer {
  public:
-  explicit Adam(const OptimizerOptions& options) : options_(options) {}
+  explicit Adam(const harness::Row& row) : row_(row) {}
 
   void step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) override {
     at::NoGradGuard no_grad;
-    rate_ = options_.rate(calls_++);
+    rate_ = learning_rate(row_, calls_++);
     for (size_t i = means_.size(); i < parameters.size(); ++i) {
       const at::Tensor weight = parameters[i].detach();
       means_.push_back(at::zeros_like(weight));
       squares_.push_back(at::zeros_like(weight));
       steps_.push_back(at::zeros({}, weight.options().dtype(at::kFloat)));
     }
-    if (options_.fused && fused_works(parameters))
+    if (row_.fused_sgd && fused_works(parameters))
       fused_step(parameters, gradients, found_inf);
     else if (!found_inf.defined() || found_inf.item<float>() == 0)
       plain_step(parameters, gradients);
@@ -48,7 +48,7 @@ class Adam : public Optimizer {
     const auto skip = found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt;
     at::_foreach_add_(steps_, 1);
     at::_fused_adam_(parameters, gradients, means_, squares_, /*max_exp_avg_sqs=*/{}, steps_, rate_, kBeta1,
-                     kBeta2, options_.weight_decay, kAdamEpsilon,
+                     kBeta2, row_.weight_decay, kAdamEpsilon,
                      /*amsgrad=*/false,
                      /*maximize=*/false, /*grad_scale=*/{}, skip);
     if (skip) at::_foreach_sub_(steps_, Tensors(steps_.size(), found_inf.reshape({})));
@@ -57,7 +57,7 @@ class Adam : public Optimizer {
   void plain_step(const Tensors& parameters, const Tensors& gradients) {
     ++taken_;
     Tensors change = gradients;
-    if (options_.weight_decay != 0) change = at::_foreach_add(change, parameters, options_.weight_decay);
+    if (row_.weight_decay != 0) change = at::_foreach_add(change, parameters, row_.weight_decay);
     at::_foreach_lerp_(means_, change, 1 - kBeta1);
     at::_foreach_mul_(squares_, kBeta2);
     at::_foreach_addcmul_(squares_, change, change, 1 - kBeta2);
@@ -67,7 +67,7 @@ class Adam : public Optimizer {
     at::_foreach_addcdiv_(parameters, means_, divisors, -rate_ / (1 - std::pow(kBeta1, double(taken_))));
   }
 
-  const OptimizerOptions options_;
+  const harness::Row row_;
   Tensors means_, squares_;  // of gradients; in the type of the weights
   Tensors steps_;            // one number per weight, on its device: the fused kernel's count
   int64_t taken_ = 0;        // the plain operators' count
@@ -75,9 +75,9 @@ class Adam : public Optimizer {
   double rate_ = 0;          // of this step
 };
 
-const bool registered_optimizer_adam = OptimizerRegistry::instance().add(
-    {"optimizer", "adam", "Adam with PyTorch's default betas and epsilon"},
-    [](const OptimizerOptions& options) { return std::make_unique<Adam>(options); });
+const bool registered_optimizer_adam =
+    OptimizerRegistry::instance().add({"optimizer", "adam", "Adam with PyTorch's default betas and epsilon"},
+                                      [](const harness::Row& row) { return std::make_unique<Adam>(row); });
 
 }  // namespace
 }  // namespace bench

@@ -7,17 +7,12 @@
 
 namespace bench {
 
-OptimizerOptions optimizer_options(const harness::Row& row) {
-  return {row.learning_rate, row.momentum,  row.weight_decay,
-          row.fused_sgd,     row.optimizer, learning_rate_schedule(row)};
-}
-
 namespace {
 
 // A fused kernel takes tensors of one device, so that the parameters of each have an optimizer of their own.
 class OptimizerByDevice : public Optimizer {
  public:
-  explicit OptimizerByDevice(const OptimizerOptions& options) : options_(options) {}
+  explicit OptimizerByDevice(const harness::Row& row) : row_(row) {}
 
   void step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) override {
     if (groups_.empty()) divide(parameters);
@@ -43,8 +38,8 @@ class OptimizerByDevice : public Optimizer {
       auto group = std::find_if(groups_.begin(), groups_.end(),
                                 [&](const Group& one) { return one.device == device; });
       if (group == groups_.end())
-        group = groups_.insert(
-            groups_.end(), Group{device, {}, OptimizerRegistry::instance().find(options_.name)(options_)});
+        group = groups_.insert(groups_.end(),
+                               Group{device, {}, OptimizerRegistry::instance().find(row_.optimizer)(row_)});
       group->members.push_back(i);
     }
   }
@@ -54,15 +49,16 @@ class OptimizerByDevice : public Optimizer {
     return some;
   }
 
-  const OptimizerOptions options_;
+  const harness::Row row_;
   std::vector<Group> groups_;
 };
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options) {
-  OptimizerRegistry::instance().find(options.name);  // throws for an unknown name
-  return std::make_unique<OptimizerByDevice>(options);
+std::unique_ptr<Optimizer> make_optimizer(const harness::Row& row) {
+  OptimizerRegistry::instance().find(row.optimizer);  // these throw for an unknown name
+  learning_rate(row, 0);
+  return std::make_unique<OptimizerByDevice>(row);
 }
 
 bool fused_works(const std::vector<at::Tensor>& parameters) {

@@ -2,26 +2,25 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "bench/registry/registry.h"
-#include "bench/train/optimizer/schedule.h"
 #include "harness/contract/row.h"
 
 namespace bench {
 
-struct OptimizerOptions {
-  double learning_rate, momentum, weight_decay;
-  bool fused = true;  // fused kernel; false: foreach operators, as in PyTorch
-  std::string name = "sgd";
-  LearningRateSchedule schedule = {};
-  // In step number `step`, from 0; steps that found infinities count too.
-  double rate(int64_t step) const { return learning_rate * schedule.factor(step); }
-};
-OptimizerOptions optimizer_options(const harness::Row& row);
+// The row's learning rate in step number `step`, from 0; steps that found infinities count too. After the
+// last batch: as in that. In the first `learning_rate_warmup` steps it rises from a hundredth (LinearLR),
+// then the `learning_rate_schedule` begins (SequentialLR), of PyTorch's torch.optim.lr_scheduler:
+//   constant  `learning_rate`
+//   step      StepLR: a tenth after each third of the steps, rounded up (PyTorch's ImageNet example: 30 of 90
+//             epochs)
+//   cosine    CosineAnnealingLR with eta_min 0: half a cosine over all steps
+// Throws std::invalid_argument for an unknown schedule.
+double learning_rate(const harness::Row& row, int64_t step);
 
 class Optimizer {
  public:
@@ -33,10 +32,10 @@ class Optimizer {
                     const at::Tensor& found_inf = {}) = 0;
 };
 
-using OptimizerFactory = std::function<std::unique_ptr<Optimizer>(const OptimizerOptions&)>;
+using OptimizerFactory = std::function<std::unique_ptr<Optimizer>(const harness::Row&)>;
 using OptimizerRegistry = Registry<OptimizerFactory>;
-// Throws std::invalid_argument for an unknown name.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options);
+// Of a copy of the row. Throws std::invalid_argument for an unknown optimizer or schedule.
+std::unique_ptr<Optimizer> make_optimizer(const harness::Row& row);
 
 // LibTorch 2.11's fused optimizers on CPU update only the last n mod 16 elements of 16-bit tensors, so these
 // use plain operators. tests/train/optimizer_test.cpp detects when a newer LibTorch has fixed it.

@@ -15,16 +15,16 @@ using Tensors = std::vector<at::Tensor>;
 
 class Sgd : public Optimizer {
  public:
-  explicit Sgd(const OptimizerOptions& options) : options_(options) {}
+  explicit Sgd(const harness::Row& row) : row_(row) {}
 
   void step(const Tensors& parameters, const Tensors& gradients, const at::Tensor& found_inf) override {
     at::NoGradGuard no_grad;
-    if (first_ && options_.momentum != 0)
+    if (first_ && row_.momentum != 0)
       for (const at::Tensor& parameter : parameters) momenta_.push_back(at::zeros_like(parameter.detach()));
     first_ = false;
-    rate_ = options_.rate(calls_++);
-    if (options_.fused && fused_works(parameters))
-      at::_fused_sgd_(parameters, gradients, momenta_, options_.weight_decay, options_.momentum, rate_,
+    rate_ = learning_rate(row_, calls_++);
+    if (row_.fused_sgd && fused_works(parameters))
+      at::_fused_sgd_(parameters, gradients, momenta_, row_.weight_decay, row_.momentum, rate_,
                       /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, {},
                       found_inf.defined() ? std::optional<at::Tensor>(found_inf) : std::nullopt);
     else if (!found_inf.defined() || found_inf.item<float>() == 0)
@@ -34,25 +34,25 @@ class Sgd : public Optimizer {
  private:
   void plain_step(const Tensors& parameters, const Tensors& gradients) const {
     Tensors change = gradients;
-    if (options_.weight_decay != 0) change = at::_foreach_add(change, parameters, options_.weight_decay);
-    if (options_.momentum != 0) {
-      at::_foreach_mul_(momenta_, options_.momentum);  // m = 0 before the first step, so m = g there
+    if (row_.weight_decay != 0) change = at::_foreach_add(change, parameters, row_.weight_decay);
+    if (row_.momentum != 0) {
+      at::_foreach_mul_(momenta_, row_.momentum);  // m = 0 before the first step, so m = g there
       at::_foreach_add_(momenta_, change);
       change = momenta_;
     }
     at::_foreach_add_(parameters, change, -rate_);
   }
 
-  const OptimizerOptions options_;
+  const harness::Row row_;
   Tensors momenta_;
   bool first_ = true;
   int64_t calls_ = 0;  // of step()
   double rate_ = 0;    // of this step
 };
 
-const bool registered_optimizer_sgd = OptimizerRegistry::instance().add(
-    {"optimizer", "sgd", "SGD with momentum"},
-    [](const OptimizerOptions& options) { return std::make_unique<Sgd>(options); });
+const bool registered_optimizer_sgd =
+    OptimizerRegistry::instance().add({"optimizer", "sgd", "SGD with momentum"},
+                                      [](const harness::Row& row) { return std::make_unique<Sgd>(row); });
 
 }  // namespace
 }  // namespace bench

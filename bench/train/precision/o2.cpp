@@ -3,7 +3,6 @@
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/empty_like.h>
 
-#include "bench/train/optimizer/grad_scaler.h"
 #include "bench/train/precision/precision.h"
 
 namespace bench {
@@ -12,12 +11,11 @@ namespace {
 class O2 : public Precision {
  public:
   explicit O2(const PrecisionOptions& options)
-      : Precision(options, sixteen_bit_type(options.device)), scaler_(options.device) {}
+      : Precision(options, sixteen_bit_type(options.device), {.scales = true}) {}
   void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i)
       if (!model.is_batch_norm(i)) model.convert(i, type_);
   }
-  at::Tensor scale_loss(const at::Tensor& loss) const override { return scaler_.scale(loss); }
 
   void step(Model& model) override {
     at::NoGradGuard no_grad;
@@ -26,17 +24,12 @@ class O2 : public Precision {
     for (size_t index : sixteen_bit_) sixteen.push_back(gradients[index]);
     at::_foreach_copy_(master_gradients_, sixteen);
     for (size_t i = 0; i < sixteen_bit_.size(); ++i) gradients[sixteen_bit_[i]] = master_gradients_[i];
-    scaler_.unscale(gradients);
-    optimizer_->step(optimized_, gradients, scaler_.found_inf());
-    scaler_.update();
+    update(optimized_, gradients);
     at::_foreach_copy_(weights_, masters_);
     model.clear_gradients();
   }
 
  private:
-  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
-    return model.forward(x.to(type_), part);
-  }
   void make_masters(const Model& model) {
     optimized_ = model.parameter_tensors();
     for (size_t i = 0; i < optimized_.size(); ++i) {
@@ -49,7 +42,6 @@ class O2 : public Precision {
     }
   }
 
-  GradScaler scaler_;
   std::vector<size_t> sixteen_bit_;    // which parameters have masters
   std::vector<at::Tensor> optimized_;  // masters, and the float32 parameters themselves
   std::vector<at::Tensor> weights_, masters_, master_gradients_;  // in the order of sixteen_bit_

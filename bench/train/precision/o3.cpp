@@ -6,16 +6,11 @@ namespace {
 
 class O3 : public Precision {
  public:
-  explicit O3(const PrecisionOptions& options) : Precision(options, sixteen_bit_type(options.device)) {}
+  explicit O3(const PrecisionOptions& options) : Precision(options, sixteen_bit_type(options.device), {}) {}
   void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i) model.convert(i, type_);
     for (const NamedTensor& buffer : model.buffers())
       if (buffer.tensor.is_floating_point()) at::Tensor(buffer.tensor).set_data(buffer.tensor.to(type_));
-  }
-
- private:
-  at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const override {
-    return model.forward(x.to(type_), part);
   }
 };
 

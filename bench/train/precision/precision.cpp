@@ -1,4 +1,4 @@
-// The plain optimizer step, autocast, and the 16-bit type of each device.
+// The optimizer step with and without loss scaling, autocast, and the 16-bit type of each device.
 #include "bench/train/precision/precision.h"
 
 #include <ATen/autocast_mode.h>
@@ -22,11 +22,19 @@ const char* type_name(at::ScalarType type) {
 }
 
 void Precision::step(Model& model) {
-  optimizer_->step(model.parameter_tensors(), model.gradient_tensors());
+  update(model.parameter_tensors(), model.gradient_tensors());
   model.clear_gradients();
 }
 
-at::Tensor Precision::forward_with_autocast(Model& model, const at::Tensor& x, const Units& part) const {
+void Precision::update(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients) {
+  if (!scaler_) return optimizer_->step(parameters, gradients);
+  scaler_->unscale(gradients);
+  optimizer_->step(parameters, gradients, scaler_->found_inf());
+  scaler_->update();
+}
+
+at::Tensor Precision::compute(Model& model, const at::Tensor& x, const Units& part) const {
+  if (!autocast_) return model.forward(x.to(type_), part);
   struct Autocast {  // of the calling thread
     at::DeviceType device;
     at::ScalarType type_before = at::autocast::get_autocast_dtype(device);

@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/registry/registry.h"
 #include "bench/train/model/model.h"
+#include "bench/train/optimizer/grad_scaler.h"
 #include "bench/train/optimizer/optimizer.h"
 
 namespace bench {
@@ -20,11 +22,20 @@ const char* type_name(at::ScalarType type);  // "float32", "bfloat16", "float16"
 
 struct PrecisionOptions {
   at::Device device = at::kCPU;
-  OptimizerOptions optimizer;
+  harness::Row row = {};  // for its optimizer
 };
 
 class Precision {
  public:
+  struct Mode {
+    bool autocast = false;  // as torch.autocast: operators in the 16-bit type or float32, weights in float32
+    bool scales = false;    // dynamic loss scaling
+  };
+  // type: of the operators, where they have not to be float32.
+  Precision(const PrecisionOptions& options, at::ScalarType type, Mode mode)
+      : type_(type), optimizer_(make_optimizer(options.row)), autocast_(mode.autocast) {
+    if (mode.scales) scaler_.emplace(options.device);
+  }
   virtual ~Precision() = default;
   // Converts the weights in place. Called once for the model and each replica, before a strategy or optimizer
   // uses it.
@@ -39,7 +50,7 @@ class Precision {
   // The type to which forward() converts the images.
   at::ScalarType image_type() const { return type_; }
   // Multiplies the loss by the loss scale; call backward() on the result.
-  virtual at::Tensor scale_loss(const at::Tensor& loss) const { return loss; }
+  at::Tensor scale_loss(const at::Tensor& loss) const { return scaler_ ? scaler_->scale(loss) : loss; }
   // Optimizer step: updates model.parameters() from their gradients, then clears these. Throws
   // std::logic_error if a gradient is missing.
   virtual void step(Model& model);
@@ -47,17 +58,18 @@ class Precision {
   std::string sixteen_bit() const { return type_ == at::kFloat ? "" : type_name(type_); }
 
  protected:
-  // type: of the operators, where they have not to be float32.
-  Precision(const PrecisionOptions& options, at::ScalarType type)
-      : type_(type), optimizer_(make_optimizer(options.optimizer)) {}
-  // Under autocast, as torch.autocast: operators run in type_ or in float32, weights stay float32.
-  at::Tensor forward_with_autocast(Model& model, const at::Tensor& x, const Units& part) const;
+  // The optimizer's step with gradients of the scaled loss, which it unscales in place; none if one isn't
+  // finite.
+  void update(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients);
 
   const at::ScalarType type_;
-  const std::unique_ptr<Optimizer> optimizer_;
 
  private:
-  virtual at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const = 0;
+  virtual at::Tensor compute(Model& model, const at::Tensor& x, const Units& part) const;
+
+  const std::unique_ptr<Optimizer> optimizer_;
+  const bool autocast_;
+  std::optional<GradScaler> scaler_;
 };
 
 using PrecisionFactory = std::function<std::unique_ptr<Precision>(const PrecisionOptions&)>;

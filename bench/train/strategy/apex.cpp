@@ -8,6 +8,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/unflatten_dense_tensors.h>
 
 #include <algorithm>
 #include <map>
@@ -134,14 +135,14 @@ class Apex : public RankStrategy {
     }
     for (auto& [type, bucket] : open) buckets.push_back(std::move(bucket.first));
     for (Bucket& bucket : buckets) {
-      int64_t size = 0, first = 0;
-      for (size_t parameter : bucket.parameters) size += parameters_[parameter].numel();
-      bucket.flat = at::empty({size}, parameters_[bucket.parameters[0]].detach().options());
+      std::vector<at::Tensor> like;
+      int64_t size = 0;
       for (size_t parameter : bucket.parameters) {
-        const at::Tensor& like = parameters_[parameter];
-        bucket.views.push_back(bucket.flat.narrow(0, first, like.numel()).view(like.sizes()));
-        first += like.numel();
+        like.push_back(parameters_[parameter].detach());
+        size += like.back().numel();
       }
+      bucket.flat = at::empty({size}, like[0].options());
+      bucket.views = at::unflatten_dense_tensors(bucket.flat, like);
     }
     return buckets;
   }

@@ -5,7 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
+#include <ATen/ops/unflatten_dense_tensors.h>
 
 #include <algorithm>
 #include <chrono>
@@ -142,7 +142,7 @@ void Fusion::decide() {
 }
 
 void Fusion::reduce_together(const std::vector<size_t>& indices) {
-  std::vector<at::Tensor> tensors, views;
+  std::vector<at::Tensor> tensors;
   int64_t elements = 0;
   for (size_t index : indices) {
     tensors.push_back(tensors_[index]);
@@ -154,11 +154,7 @@ void Fusion::reduce_together(const std::vector<size_t>& indices) {
     buffer_ = at::empty({std::max(bytes, options_.buffer_bytes)},
                         at::TensorOptions(at::kByte).device(options_.device));
   const at::Tensor fused = buffer_.narrow(0, 0, bytes).view(tensors[0].scalar_type());
-  int64_t first = 0;
-  for (const at::Tensor& tensor : tensors) {
-    views.push_back(fused.narrow(0, first, tensor.numel()).view(tensor.sizes()));
-    first += tensor.numel();
-  }
+  const std::vector<at::Tensor> views = at::unflatten_dense_tensors(fused, tensors);
   at::_foreach_copy_(views, tensors);
   std::vector<at::Tensor> message{fused};
   group_->allreduce(message, at_once<c10d::AllreduceOptions>())->wait();

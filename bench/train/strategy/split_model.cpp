@@ -1,6 +1,4 @@
-// split_model: the network's first half of units on one device, the second half on another, in one process.
-// The batch passes them in pipeline_micro_batches parts, so that both are busy. With more than two devices
-// each half has several replicas, among which the batch is divided as by data_parallel.
+// split_model: data_parallel whose replicas are divided between two devices each (make_split_replica()).
 #include "bench/train/strategy/data_parallel.h"
 
 namespace bench {

@@ -50,8 +50,7 @@ double sum_over(int64_t size, Term term) {
   return sum;
 }
 
-// Returns [mean per channel, sum of squared deviations per channel, number of values per channel], 2 C + 1
-// doubles.
+// Of this rank, as gather() takes them; the count is of each channel's values.
 at::Tensor local_statistics(const at::Tensor& x) {
   const Planes planes(x);
   const double count = double(planes.images * planes.size);
@@ -227,7 +226,6 @@ std::vector<at::Tensor> SyncBatchNorm::all_of(size_t layer, const at::Tensor& mi
 
 at::Tensor SyncBatchNorm::gather(size_t layer, const at::Tensor& mine) {
   const std::vector<at::Tensor> all = all_of(layer, mine);
-  // Chan, Golub & LeVeque (1979): merges the statistics of parts without cancellation.
   at::Tensor whole = all[0].clone();
   const int64_t channels = (mine.numel() - 1) / 2;
   double* a = whole.mutable_data_ptr<double>();

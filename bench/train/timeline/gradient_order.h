@@ -16,17 +16,20 @@ class GradientOrder {
   void reduced(int64_t elements, Nanoseconds end);
   // The optimizer's kernel for that many weights begins.
   void stepped(int64_t weights, Nanoseconds begin);
-  // At the window's start.
-  void begin_again();
+  // At the window's start. weights: of the network; more: elements that each step reduces besides gradients,
+  // as SyncBN's sums, or 0; times: how often a step reduces each gradient.
+  void begin_again(int64_t weights, int64_t more, int64_t times = 1);
 
-  // weights: of the network; more: elements that each step reduces besides gradients, as SyncBN's sums, or 0;
-  // times: how often a step reduces each gradient. Returns what is wrong; empty when nothing is.
-  std::string violation(int64_t weights, int64_t more, int64_t times = 1) const;
+  // What is wrong; empty when nothing is.
+  std::string violation() const;
 
  private:
+  int64_t due() const;  // elements that had to be reduced before what was stepped
+
   mutable std::mutex mutex_;
+  int64_t weights_ = INT64_MAX, more_ = 0, times_ = 1;
   int64_t reduced_ = 0, stepped_ = 0;
-  int64_t missing_ = 0;  // most weights that were stepped before their gradients were reduced
+  int64_t missing_ = 0;                        // most elements that a step was too early for
   Nanoseconds reduced_until_ = 0, early_ = 0;  // end of the last all-reduce; most that a step began before it
 };
 

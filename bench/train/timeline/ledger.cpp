@@ -15,6 +15,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "harness/base/file.h"
+
 namespace bench {
 
 constexpr uint64_t kSlots = 64;  // collectives that may be under way at once
@@ -62,19 +64,13 @@ Ledger::Ledger(const std::filesystem::path& file, int rank, int ranks, size_t pa
       cell_bytes_(in_whole_lines(sizeof(Cell) + payload_bytes)),
       slot_bytes_(sizeof(Slot) + cell_bytes_ * size_t(posters)) {
   bytes_ = slot_bytes_ * kSlots;
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 || ::ftruncate(fd, off_t(bytes_)) != 0) {
-    const int error = errno;
-    if (fd >= 0) ::close(fd);
-    throw std::runtime_error(
-        fmt::format("{}: the ranks' shared ledger can't be made: {}", file.string(), std::strerror(error)));
-  }
-  void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  const int error = errno;
-  ::close(fd);
+  const base::Descriptor opened(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  void* memory = MAP_FAILED;
+  if (opened.number() >= 0 && ::ftruncate(opened.number(), off_t(bytes_)) == 0)
+    memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, opened.number(), 0);
   if (memory == MAP_FAILED)
     throw std::runtime_error(
-        fmt::format("{}: the ranks' shared ledger can't be mapped: {}", file.string(), std::strerror(error)));
+        fmt::format("{}: the ranks' shared ledger can't be made: {}", file.string(), std::strerror(errno)));
   shared_ = static_cast<char*>(memory);
 }
 

@@ -1,35 +1,29 @@
 // Sums the times between neighbouring marks by phase and batch.
-#include "bench/train/clock/marked_clock.h"
+#include "bench/train/clock/device_clock.h"
 
 namespace bench {
 
-constexpr int64_t kMarksPerBatch = 16;  // more than any strategy has phases
-
-size_t MarkedClock::marks_of(int64_t batches) { return size_t((batches + 1) * kMarksPerBatch); }
-
-MarkedClock::MarkedClock(int64_t batches) { marks_.reserve(marks_of(batches)); }
-
-void MarkedClock::mark() {
+void DeviceClock::mark() {
   set_mark(marks_.size());
   marks_.push_back({batch_, std::nullopt});
 }
 
-void MarkedClock::start() {
+void DeviceClock::start() {
   if (!marks_.empty()) marks_.back().phase.reset();  // before the timed window
   mark();
 }
 
-void MarkedClock::enter(Phase phase) {
+void DeviceClock::enter(Phase phase) {
   if (marks_.back().phase) mark();
   marks_.back().phase = phase;
 }
 
-void MarkedClock::next_batch() {
+void DeviceClock::next_batch() {
   ++batch_;
   mark();
 }
 
-std::vector<double> MarkedClock::milliseconds(Phase phase, int64_t first, int64_t count) const {
+std::vector<double> DeviceClock::milliseconds(Phase phase, int64_t first, int64_t count) const {
   std::vector<double> values(size_t(count), 0.0);
   for (size_t i = 0; i + 1 < marks_.size(); ++i) {
     const Mark& mark = marks_[i];
