@@ -26,9 +26,7 @@ void measure(benchmark::State& state, const Jpegs& loaded, const Work& work) {
     bytes += static_cast<int64_t>(loaded.images[next].size());
     next = (next + 1) % loaded.images.size();
   }
-  const double seconds = watch.s();
-  state.counters["images_per_second"] = static_cast<double>(images) / seconds;
-  state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
+  count_images(state, images, static_cast<double>(bytes), watch.s());
 }
 
 // The pixels of each crop box as the decoder passes them to the resizer, row by row.
@@ -72,7 +70,7 @@ void resize(benchmark::State& state, const Jpegs& loaded, const std::string& out
 void add_decode(const MicroOptions& options) {
   if (options.data.empty()) return;
   const KeptJpegs loaded = keep_jpegs(options.data, kDecodedImages, kDecodedPx);
-  benchmark::RegisterBenchmark("decode/header", [=](benchmark::State& state) {
+  add_benchmark("decode/header", [=](benchmark::State& state) {
     Decoder decoder;
     const Jpegs& all = loaded();
     measure(state, all, [&](size_t i) { benchmark::DoNotOptimize(decoder.size(all.images[i])); });
@@ -90,10 +88,10 @@ void add_decode(const MicroOptions& options) {
       });
     };
   };
-  benchmark::RegisterBenchmark("decode/whole", rows(false));
-  benchmark::RegisterBenchmark("decode/crop", rows(true));
+  add_benchmark("decode/whole", rows(false));
+  add_benchmark("decode/crop", rows(true));
   for (const std::string output : {"uint8", "float32", "channels_last"})
-    benchmark::RegisterBenchmark(("decode/crop_resize/" + output).c_str(), [=](benchmark::State& state) {
+    add_benchmark("decode/crop_resize/" + output, [=](benchmark::State& state) {
       Decoder decoder;
       const BatchFormat format = batch_format(output);
       std::vector<uint8_t> out(size_t(bytes_per_image(format, kDecodedPx)));
@@ -104,8 +102,8 @@ void add_decode(const MicroOptions& options) {
     });
   for (const std::string output : {"uint8", "float32", "channels_last"})
     for (const bool plain : {false, true})
-      benchmark::RegisterBenchmark(("resize/" + output + (plain ? "/plain" : "")).c_str(),
-                                   [=](benchmark::State& state) { resize(state, loaded(), output, plain); });
+      add_benchmark("resize/" + output + (plain ? "/plain" : ""),
+                    [=](benchmark::State& state) { resize(state, loaded(), output, plain); });
 }
 
 [[maybe_unused]] const bool added_decode = add_family(add_decode);

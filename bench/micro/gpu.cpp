@@ -55,7 +55,7 @@ void time_on_device(benchmark::State& state, int64_t bytes, Work work) {
 }
 
 void bare_copy(benchmark::State& state, bool pinned) {
-  const DeviceOptions options{.batch_size = kImages, .image_px = kSide, .pinned = pinned};
+  const DeviceOptions options{.row = {.pinned = pinned, .image_px = kSide}, .batch_size = kImages};
   const auto device = DeviceRegistry::instance().find("cuda")(options);
   const int64_t bytes = kImages * bytes_per_image(BatchFormat::float32, kSide);
   BatchBuffer host(kImages, bytes / kImages,
@@ -67,10 +67,11 @@ void bare_copy(benchmark::State& state, bool pinned) {
   });
 }
 
-void copy_batches(benchmark::State& state, BatchFormat format, bool pinned) {
-  const DeviceOptions options{.batch_size = kImages, .image_px = kSide, .format = format, .pinned = pinned};
+void copy_batches(benchmark::State& state, const std::string& format, bool pinned) {
+  const DeviceOptions options{.row = {.batch_format = format, .pinned = pinned, .image_px = kSide},
+                              .batch_size = kImages};
   const auto device = DeviceRegistry::instance().find("cuda")(options);
-  const int64_t bytes = bytes_per_image(format, kSide);
+  const int64_t bytes = bytes_per_image(options.format(), kSide);
   BatchBuffer host(kImages, bytes, pinned ? device->accelerator()->host_allocator() : BatchBuffer::on_heap);
   time_on_device(state, kImages * bytes, [&] {
     device->copy_batch({host.images(), host.labels(), kImages, 0});
@@ -114,17 +115,11 @@ void time_statistics(benchmark::State& state, bool own, int channels, int64_t si
   });
 }
 
-// An exception ends this benchmark alone.
 template <class Work, class... Arguments>
 void add(const std::string& name, Work work, Arguments... arguments) {
-  const auto run = [=](benchmark::State& state) {
-    try {
-      work(state, arguments...);
-    } catch (const std::exception& error) {
-      state.SkipWithError(error.what());
-    }
-  };
-  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Unit(benchmark::kMillisecond);
+  add_benchmark(name, [=](benchmark::State& state) { work(state, arguments...); })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
 }
 
 // Calls `work` with 0 to count - 1 at the same time, and throws what one of them has thrown.
@@ -135,29 +130,39 @@ void on_threads(size_t count, const std::function<void(size_t)>& work) {
   for (std::future<void>& one : running) one.get();
 }
 
-// Each iteration decodes all images once as uint8 crops; each thread takes the next image.
-void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding, int threads) {
-  const size_t bytes = size_t(bytes_per_image(BatchFormat::uint8, kSide)), count = jpegs.images.size();
-  std::vector<std::unique_ptr<Decoder>> decoders;
-  std::vector<std::shared_ptr<void>> places;
-  for (int i = 0; i < threads; ++i) {
-    decoders.push_back(decoding.make_decoder ? decoding.make_decoder() : std::make_unique<Decoder>());
-    places.push_back(decoding.allocate_images ? decoding.allocate_images(bytes)
-                                              : BatchBuffer::on_heap(bytes));
-  }
+// Each iteration calls work(worker, item) once for every item; each worker's thread takes the next one.
+template <class Worker, class Work>
+void time_threads(benchmark::State& state, std::vector<Worker>& workers, size_t items,
+                  int64_t images_per_item, const Work& work) {
   double seconds = 0;
   for (auto _ : state) {
     std::atomic<size_t> next{0};
     const base::Stopwatch watch;
-    on_threads(decoders.size(), [&](size_t thread) {
-      for (size_t image; (image = next++) < count;)
-        decoders[thread]->crop({jpegs.images[image]}, jpegs.augmentations[image], kSide, BatchFormat::uint8,
-                               places[thread].get());
+    on_threads(workers.size(), [&](size_t thread) {
+      for (size_t item; (item = next++) < items;) work(workers[thread], item);
     });
     state.SetIterationTime(watch.s());
     seconds += watch.s();
   }
-  state.counters["images_per_second"] = double(state.iterations()) * double(count) / seconds;
+  count_images(state, int64_t(state.iterations()) * int64_t(items) * images_per_item, 0, seconds);
+}
+
+// Decodes all images once as uint8 crops.
+void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding, int threads) {
+  const size_t bytes = size_t(bytes_per_image(BatchFormat::uint8, kSide));
+  struct Worker {
+    std::unique_ptr<Decoder> decoder;
+    std::shared_ptr<void> place;
+  };
+  std::vector<Worker> workers;
+  for (int i = 0; i < threads; ++i)
+    workers.push_back(
+        {decoding.make_decoder ? decoding.make_decoder() : std::make_unique<Decoder>(),
+         decoding.allocate_images ? decoding.allocate_images(bytes) : BatchBuffer::on_heap(bytes)});
+  time_threads(state, workers, jpegs.images.size(), 1, [&](const Worker& worker, size_t image) {
+    worker.decoder->crop({jpegs.images[image]}, jpegs.augmentations[image], kSide, BatchFormat::uint8,
+                         worker.place.get());
+  });
   if (decoding.decoded) state.counters["left_to_cpu"] = double(decoding.decoded().cpu);
 }
 
@@ -166,8 +171,7 @@ void decode_images(benchmark::State& state, const Jpegs& jpegs, const DeviceDeco
 void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDecoding& decoding,
                     int threads) {
   constexpr int64_t kBatch = 64;
-  const size_t bytes = size_t(kBatch * bytes_per_image(BatchFormat::uint8, kSide)),
-               count = 4 * size_t(threads);
+  const size_t bytes = size_t(kBatch * bytes_per_image(BatchFormat::uint8, kSide));
   struct Worker {
     std::unique_ptr<Decoder> headers;
     std::unique_ptr<BatchDecoder> batch;
@@ -178,25 +182,14 @@ void decode_batches(benchmark::State& state, const Jpegs& jpegs, const DeviceDec
     workers.push_back({decoding.make_decoder(),
                        decoding.make_batch_decoder({kBatch, kSide, BatchFormat::uint8}),
                        decoding.allocate_images(bytes)});
-  double seconds = 0;
-  for (auto _ : state) {
-    std::atomic<size_t> next{0};
-    const base::Stopwatch watch;
-    on_threads(workers.size(), [&](size_t thread) {
-      Worker& worker = workers[thread];
-      for (size_t batch; (batch = next++) < count;) {
-        for (int64_t place = 0; place < kBatch; ++place) {
-          const size_t image = (batch * kBatch + size_t(place)) % jpegs.images.size();
-          worker.headers->size(jpegs.images[image]);
-          worker.batch->add(place, {jpegs.images[image]}, jpegs.augmentations[image], *worker.headers);
-        }
-        worker.batch->decode(static_cast<uint8_t*>(worker.place.get()));
-      }
-    });
-    state.SetIterationTime(watch.s());
-    seconds += watch.s();
-  }
-  state.counters["images_per_second"] = double(state.iterations()) * double(count * kBatch) / seconds;
+  time_threads(state, workers, 4 * size_t(threads), kBatch, [&](Worker& worker, size_t batch) {
+    for (int64_t place = 0; place < kBatch; ++place) {
+      const size_t image = (batch * kBatch + size_t(place)) % jpegs.images.size();
+      worker.headers->size(jpegs.images[image]);
+      worker.batch->add(place, {jpegs.images[image]}, jpegs.augmentations[image], *worker.headers);
+    }
+    worker.batch->decode(static_cast<uint8_t*>(worker.place.get()));
+  });
   state.counters["left_to_cpu"] = double(decoding.decoded().cpu);
   state.counters["has_jpeg_engine"] = decoding.on_engine;
 }
@@ -206,8 +199,8 @@ const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
   for (const bool pinned : {true, false}) {
     const char* memory = pinned ? "pinned" : "pageable";
     add(fmt::format("copy/bare/{}", memory), bare_copy, pinned);
-    add(fmt::format("copy/batch/float32/{}", memory), copy_batches, BatchFormat::float32, pinned);
-    add(fmt::format("copy/batch/uint8/{}", memory), copy_batches, BatchFormat::uint8, pinned);
+    for (const std::string format : {"float32", "uint8"})
+      add(fmt::format("copy/batch/{}/{}", format, memory), copy_batches, format, pinned);
   }
   add("copy/within", copy_within);
   for (const bool channels_last : {false, true}) {
@@ -233,7 +226,6 @@ const bool registered_micro_gpu = add_family([](const MicroOptions& options) {
     };
     add_decoder("cpu", [] { return DeviceDecoding{}; });
     add_decoder("nvjpeg", [] { return decode_with_nvjpeg(0); });
-    add_decoder("nvjpeg/huffman_on_cpu", [] { return decode_with_nvjpeg(0, Huffman::cpu); });
     add(fmt::format("decode/nvjpeg_batched/threads:{}", threads), [=](benchmark::State& state) {
       decode_batches(state, jpegs(), decode_batches_with_nvjpeg(0), threads);
     });

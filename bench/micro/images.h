@@ -1,5 +1,7 @@
 // The images for decode/ and load/: the same for every storage, few enough to stay in memory.
 #pragma once
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -37,6 +39,12 @@ inline std::vector<int> thread_counts() {  // 1, 2, 4, ... up to all cores
   for (int threads = 1; threads < cores; threads *= 2) counts.push_back(threads);
   counts.push_back(cores);
   return counts;
+}
+
+// bytes: of the encoded images; 0: there are none.
+inline void count_images(benchmark::State& state, int64_t images, double bytes, double seconds) {
+  state.counters["images_per_second"] = static_cast<double>(images) / seconds;
+  if (bytes > 0) state.counters["ns_per_encoded_byte"] = seconds * 1e9 / bytes;
 }
 
 }  // namespace bench

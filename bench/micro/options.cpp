@@ -1,11 +1,9 @@
-// Removes the suite's own options from the command line, so that Google Benchmark doesn't refuse them.
+// Takes the suite's own options from the command line, and leaves the others to Google Benchmark.
 #include "bench/micro/options.h"
 
 #include <fmt/format.h>
 
-#include <optional>
-
-#include "harness/base/number.h"
+#include <CLI/CLI.hpp>
 
 namespace bench {
 
@@ -15,50 +13,22 @@ const char* const kOptionsHelp =
     "GPU, and over MPI if mpirun is there), --nodes 2 (emulated), --link-rate-mbit R, --interface NAME (that "
     "connects the nodes)";
 
-namespace {
-
-// Removes `--name VALUE` or `--name=VALUE` from the arguments and returns the value.
-std::optional<std::string> take(const std::string& name, std::vector<std::string>& arguments) {
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const auto here = arguments.begin() + std::ptrdiff_t(i);
-    if (arguments[i].rfind(name + "=", 0) == 0) {
-      const std::string value = arguments[i].substr(name.size() + 1);
-      arguments.erase(here);
-      return value;
-    }
-    if (arguments[i] == name) {
-      if (i + 1 == arguments.size()) throw BadOption(name + ": a value is missing");
-      const std::string value = arguments[i + 1];
-      arguments.erase(here, here + 2);
-      return value;
-    }
-  }
-  return std::nullopt;
-}
-
-template <class Number>
-Number take_number(const std::string& name, std::vector<std::string>& arguments, Number otherwise,
-                   Number least, Number most) {
-  const auto text = take(name, arguments);
-  if (!text) return otherwise;
-  const auto value = base::number_of<Number>(*text);
-  if (!value || *value < least || *value > most)
-    throw BadOption(fmt::format("{} {}: expected a number from {} to {}", name, *text, least, most));
-  return *value;
-}
-
-}  // namespace
-
 MicroOptions take_options(std::vector<std::string>& arguments) {
   MicroOptions options;
-  options.data = take("--data", arguments).value_or("");
+  CLI::App app;
+  app.set_help_flag();  // --help is Google Benchmark's, too
+  app.allow_extras();
+  app.add_option("--data", options.data);
+  app.add_option("--store", options.store);
+  app.add_option("--ranks", options.ranks)->check(CLI::Range(2, 1024));
+  app.add_option("--nodes", options.nodes)->check(CLI::Range(1, 2));
+  app.add_option("--link-rate-mbit", options.link_rate_mbit)->check(CLI::Range(1.0, 1e6));
+  app.add_option("--interface", options.interface);
+  app.parse(std::vector(arguments.rbegin(), arguments.rend() - 1));  // backwards, without the program's name
+  arguments.resize(1);
+  for (const std::string& other : app.remaining()) arguments.push_back(other);
   if (!options.data.empty() && !std::filesystem::is_directory(options.data / "train"))
     throw BadOption(fmt::format("--data {}: expected a folder that contains train/", options.data.string()));
-  options.store = take("--store", arguments).value_or("");
-  options.ranks = take_number("--ranks", arguments, 0, 2, 1024);
-  options.nodes = take_number("--nodes", arguments, 1, 1, 2);
-  options.link_rate_mbit = take_number("--link-rate-mbit", arguments, 0.0, 1.0, 1e6);
-  options.interface = take("--interface", arguments).value_or("");
   if (options.nodes > 1 && options.ranks == 0)
     throw BadOption("--nodes 2: set the total number of processes of both nodes with --ranks");
   if (options.ranks % options.nodes != 0)

@@ -1,5 +1,7 @@
 // bench_micro's command-line options in addition to Google Benchmark's flags.
 #pragma once
+#include <benchmark/benchmark.h>
+
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -20,7 +22,8 @@ struct MicroOptions {
 struct BadOption : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// Removes these options from the arguments; Google Benchmark's remain. Throws BadOption.
+// Removes these options from the arguments; Google Benchmark's remain. Throws BadOption
+// or CLI::ParseError.
 MicroOptions take_options(std::vector<std::string>& arguments);
 extern const char* const kOptionsHelp;
 
@@ -31,6 +34,18 @@ std::vector<AddBenchmarks>& benchmark_families();
 inline bool add_family(AddBenchmarks family) {
   benchmark_families().push_back(std::move(family));
   return true;
+}
+
+// Registers a benchmark that an exception ends, and no other.
+template <class Run>
+benchmark::internal::Benchmark* add_benchmark(const std::string& name, Run run) {
+  return benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    try {
+      run(state);
+    } catch (const std::exception& error) {
+      state.SkipWithError(error.what());
+    }
+  });
 }
 
 }  // namespace bench

@@ -36,33 +36,19 @@ static std::string why_no_mpi() {
   return base::program_exists("mpirun") ? "" : "mpirun is not in PATH; install openmpi-bin";
 }
 
-// The commands that start the ranks of a row over `backend`, with `program` instead of train_slice, so that
-// the memory allocator, the core binding and OpenMPI's settings are the same as in a row.
+// The commands that start the ranks of a row over `backend`, but with setting.program, so that the memory
+// allocator, the core binding and OpenMPI's settings are the same as in a row.
 static harness::Launch launch_of_a_row(const MicroOptions& options, const std::string& backend,
-                                       const Words& program, const harness::LaunchSetting& setting) {
+                                       const harness::LaunchSetting& setting) {
   harness::Row row;
   row.nodes = options.nodes;
   row.devices = options.ranks / options.nodes;
   row.cpus = base::process_limits().cores;
   row.strategy = "ddp";
   row.backend = backend;
-  harness::Installation installation;
-  installation.train_slice = program[0];
   harness::Request request;
   request.launcher = "local";
-  harness::Launch launch = rank_commands(row, axis_values(), installation, request, setting);
-  for (base::Command& command : launch.commands) {
-    Words& words = command.arguments;
-    while (words.back() != program[0]) words.pop_back();  // removes train_slice's arguments
-    words.pop_back();
-    if (options.nodes > 1)  // entering the namespace has cleared the death signal
-      harness::append(words, {"setpriv", "--pdeathsig", "KILL"});
-    if (!launch.command_per_rank)
-      harness::append(words,
-                      {"env", fmt::format("MASTER_PORT={}", setting.port),
-                       "MASTER_ADDR=" + (options.nodes > 1 ? harness::emulated::address(0) : "127.0.0.1")});
-    harness::append(words, program);
-  }
+  harness::Launch launch = rank_commands(row, axis_values(), {}, request, setting);
   launch.commands[0].output = launch.commands[0].errors = "";  // of rank 0, or of mpirun
   return launch;
 }
@@ -117,16 +103,22 @@ int start_ranks(const MicroOptions& options, const Words& arguments) {
     interface = harness::emulated::kInterface;
   }
   harness::write_remote_shell(setting);
+  if (options.nodes > 1)  // entering the namespace has cleared the death signal
+    setting.program = {"setpriv", "--pdeathsig", "KILL"};
+  if (no_mpi.empty())  // MPI's ranks meet without these, but not those of Gloo
+    harness::append(setting.program,
+                    {"env", fmt::format("MASTER_PORT={}", setting.port),
+                     "MASTER_ADDR=" + (options.nodes > 1 ? harness::emulated::address(0) : "127.0.0.1")});
   // Defaults first, because later options override earlier ones. Colour is set explicitly, because the ranks'
   // stdout may be mpirun's.
-  Words program = {std::filesystem::read_symlink("/proc/self/exe"), "--benchmark_repetitions=5",
-                   "--benchmark_min_time=0.1",
-                   fmt::format("--benchmark_color={}", ::isatty(STDOUT_FILENO) != 0)};
-  harness::append(program, arguments);
-  if (!interface.empty()) program.push_back("--interface=" + interface);
+  harness::append(setting.program, {std::filesystem::read_symlink("/proc/self/exe"),
+                                    "--benchmark_repetitions=5", "--benchmark_min_time=0.1",
+                                    fmt::format("--benchmark_color={}", ::isatty(STDOUT_FILENO) != 0)});
+  harness::append(setting.program, arguments);
+  if (!interface.empty()) setting.program.push_back("--interface=" + interface);
   if (options.link_rate_mbit > 0)
-    program.push_back(fmt::format("--link-rate-mbit={}", options.link_rate_mbit));
-  const harness::Launch launch = launch_of_a_row(options, no_mpi.empty() ? "mpi" : "gloo", program, setting);
+    setting.program.push_back(fmt::format("--link-rate-mbit={}", options.link_rate_mbit));
+  const harness::Launch launch = launch_of_a_row(options, no_mpi.empty() ? "mpi" : "gloo", setting);
   if (!launch.command_per_rank) listener.reset();  // rank 0 is no child of this process: it opens the port
   return wait_for_all(launch, base::start_in_session(launch.commands));
 }

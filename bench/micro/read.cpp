@@ -51,26 +51,20 @@ void measure(benchmark::State& state, int64_t records, const Before& before, con
     seconds += watch.s();
     state.SetIterationTime(watch.s());
   }
-  state.counters["images_per_second"] = static_cast<double>(images) / seconds;
+  count_images(state, images, static_cast<double>(bytes), seconds);
   state.counters["mb_per_second"] = static_cast<double>(bytes) / seconds * 1e-6;
-  state.counters["ns_per_encoded_byte"] = seconds * 1e9 / static_cast<double>(bytes);
 }
 
 void run(benchmark::State& state, Source& source, bool cold) {
-  try {
-    source.set_page_cache(cold);
-    auto reader = source.storage().reader();
-    const auto before = [&] {
-      if (!cold) return;
-      reader.reset();
-      source.set_page_cache(true);
-      reader = source.storage().reader();
-    };
-    measure(state, source.storage().size(), before,
-            [&](int64_t record) { return reader->read(record).bytes; });
-  } catch (const std::exception& error) {
-    state.SkipWithError(error.what());
-  }
+  source.set_page_cache(cold);
+  auto reader = source.storage().reader();
+  const auto before = [&] {
+    if (!cold) return;
+    reader.reset();
+    source.set_page_cache(true);
+    reader = source.storage().reader();
+  };
+  measure(state, source.storage().size(), before, [&](int64_t record) { return reader->read(record).bytes; });
 }
 
 // The images of storage `files`, contiguous in an unnamed temporary file.
@@ -113,53 +107,43 @@ struct Flat {
 };
 
 void run_flat(benchmark::State& state, Source& files, const MicroOptions& options, bool copy) {
-  try {
-    Flat flat(files, options.store);
-    measure(
-        state, files.storage().size(), [] {}, [&](int64_t record) { return flat.read(record, copy); });
-  } catch (const std::exception& error) {
-    state.SkipWithError(error.what());
-  }
+  Flat flat(files, options.store);
+  measure(
+      state, files.storage().size(), [] {}, [&](int64_t record) { return flat.read(record, copy); });
 }
 
 void run_files(benchmark::State& state, Source& source) {
-  try {
-    const FileList files = source.files();
-    source.set_page_cache(false);
-    std::vector<uint8_t> buffer(kMostImageBytes);
-    measure(
-        state, static_cast<int64_t>(files.size()), [] {},
-        [&](int64_t record) {
-          const int file = ::open(files[record].c_str(), O_RDONLY);
-          const ssize_t size = ::read(file, buffer.data(), buffer.size());
-          ::close(file);
-          if (size < 0) throw std::runtime_error("can't read " + files[record].string());
-          return std::span<const uint8_t>(buffer.data(), size_t(size));
-        });
-  } catch (const std::exception& error) {
-    state.SkipWithError(error.what());
-  }
-}
-
-template <class Run>
-void add_one(const std::string& name, const Run& run) {
-  benchmark::RegisterBenchmark(name.c_str(), run)->Unit(benchmark::kMillisecond)->UseManualTime();
+  const FileList files = source.files();
+  source.set_page_cache(false);
+  std::vector<uint8_t> buffer(kMostImageBytes);
+  measure(
+      state, static_cast<int64_t>(files.size()), [] {},
+      [&](int64_t record) {
+        const int file = ::open(files[record].c_str(), O_RDONLY);
+        const ssize_t size = ::read(file, buffer.data(), buffer.size());
+        ::close(file);
+        if (size < 0) throw std::runtime_error("can't read " + files[record].string());
+        return std::span<const uint8_t>(buffer.data(), size_t(size));
+      });
 }
 
 void add_read(const MicroOptions& options) {
+  const auto add = [](const std::string& name, const auto& run) {
+    add_benchmark(name, run)->Unit(benchmark::kMillisecond)->UseManualTime();
+  };
   for (const auto& source : sources(options)) {
     if (source->name() == "synthetic") continue;  // generates batches, reads nothing
     for (const bool cold : {false, true}) {
       if (cold && !source->in_page_cache()) continue;
-      add_one("read/" + source->name() + (cold ? "/cold" : "/warm"),
-              [=](benchmark::State& state) { run(state, *source, cold); });
+      add("read/" + source->name() + (cold ? "/cold" : "/warm"),
+          [=](benchmark::State& state) { run(state, *source, cold); });
     }
     if (source->name() != "files") continue;
-    add_one("read/plain_files", [=](benchmark::State& state) { run_files(state, *source); });
+    add("read/plain_files", [=](benchmark::State& state) { run_files(state, *source); });
     if (options.store.empty()) continue;
     for (const bool copy : {false, true})
-      add_one(copy ? "read/plain_memcpy" : "read/plain_pread",
-              [=](benchmark::State& state) { run_flat(state, *source, options, copy); });
+      add(copy ? "read/plain_memcpy" : "read/plain_pread",
+          [=](benchmark::State& state) { run_flat(state, *source, options, copy); });
   }
 }
 

@@ -26,19 +26,15 @@ static bool is_fuse(const fs::path& folder) {
 // Images don't change during a row, so file attributes are cached without limit. One try per read: the loader
 // replaces unreadable images, and a row must not wait for a server that has ended.
 static Words rclone(const std::string& url, const fs::path& folder, const Mount::Cache& cache) {
-  Words words = {"rclone", "mount", ":http:", folder, "--http-url", url, "--read-only"};
-  for (const auto& [name, value] :
-       {std::pair("--config", (folder / "none").string()),
-        std::pair("--dir-cache-time", std::string("10000h")),
-        std::pair("--attr-timeout", std::string("10000h")), std::pair("--poll-interval", std::string("0")),
-        std::pair("--contimeout", std::string("10s")), std::pair("--timeout", std::string("30s")),
-        std::pair("--low-level-retries", std::string("1")),
-        std::pair("--vfs-cache-mode", std::string("off"))})
-    words.insert(words.end(), {name, value});
-  if (cache.folder.empty()) return words;
-  words.back() = "full";
-  words.insert(words.end(), {"--cache-dir", cache.folder, "--vfs-cache-max-age", "10000h",
-                             "--vfs-cache-max-size", fmt::format("{}B", cache.bytes)});
+  Words words = {"rclone", "mount", ":http:", folder, "--read-only", "--low-level-retries=1"};
+  for (const char* setting : {"--dir-cache-time=10000h", "--attr-timeout=10000h", "--poll-interval=0",
+                              "--contimeout=10s", "--timeout=30s"})
+    words.push_back(setting);
+  words.insert(words.end(), {"--http-url", url, "--config", folder / "none", "--vfs-cache-mode",
+                             cache.folder.empty() ? "off" : "full"});
+  if (!cache.folder.empty())
+    words.insert(words.end(), {"--cache-dir", cache.folder, "--vfs-cache-max-age", "10000h",
+                               "--vfs-cache-max-size", fmt::format("{}B", cache.bytes)});
   return words;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/base/file.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/listener.h"
 #include "harness/config/emulated_nodes.h"
 
@@ -63,8 +64,9 @@ ObjectStore::ObjectStore(const fs::path& root, const fs::path& folder, const fs:
       const int port = nodes ? kPortInNode : free_port();
       serve(nodes ? emulated::address(1) : "127.0.0.1", port, folder, log, nodes);
       return;
-    } catch (const std::exception&) {
-      if (nodes || tries == kTries) throw;
+    } catch (const std::exception&) {  // only a server that has ended may have lost its port
+      const bool ended = service_ && !service_->why_ended().empty();
+      if (nodes || tries == kTries || !ended || base::interrupted()) throw;
     }
 }
 

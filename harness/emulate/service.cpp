@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <stdexcept>
 #include <thread>
 
@@ -27,7 +26,6 @@ Service::Service(std::string name, base::Command command, const std::filesystem:
 }
 
 Service::~Service() {
-  if (!running_) return;
   ::kill(-pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -39,21 +37,15 @@ std::string Service::last_words() const {
 }
 
 std::string Service::why_ended() {
-  int status = 0;
-  if (running_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
-    running_ = false;
-    end_ = WIFSIGNALED(status)
-               ? fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
-               : fmt::format("exit code {}", WEXITSTATUS(status));
-  }
-  return running_ ? "" : fmt::format("{} ended: {}{}", name_, end_, last_words());
+  const auto code = base::exit_code_of_child(pid_, /*wait=*/false);
+  return code ? fmt::format("{} {}{}", name_, base::ended_in_words(*code), last_words()) : "";
 }
 
 void Service::wait_until(const std::function<bool()>& ready) {
   const auto begin = std::chrono::steady_clock::now();
   while (!ready()) {
     if (const std::string ended = why_ended(); !ended.empty()) throw std::runtime_error(ended);
-    if (base::interrupted()) throw std::runtime_error("interrupted");
+    base::stop_if_interrupted();
     if (std::chrono::steady_clock::now() - begin > kLongestStart)
       throw std::runtime_error(fmt::format("{} was not ready after {} s{}; its log: {}", name_,
                                            kLongestStart.count(), last_words(), log_.string()));

@@ -26,10 +26,9 @@ class Service {
  private:
   std::string last_words() const;
 
-  std::string name_, end_;
+  std::string name_;
   std::filesystem::path log_;
   pid_t pid_ = 0;
-  bool running_ = true;
 };
 
 }  // namespace harness

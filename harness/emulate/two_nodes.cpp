@@ -13,8 +13,10 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/base/child_process.h"
+#include "harness/base/interrupt.h"
 #include "harness/base/number.h"
 #include "harness/config/emulated_nodes.h"
 
@@ -37,6 +39,13 @@ void require_undisturbed(const std::string& what, int exit_code) {
 void require_undisturbed_holder(pid_t holder, bool wait) {
   require_undisturbed("the process that holds a node's network namespace",
                       base::exit_code_of_child(holder, wait).value_or(0));
+}
+
+// To read from, and to write to.
+std::pair<base::Descriptor, base::Descriptor> pipe_ends() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
 }  // namespace
@@ -94,36 +103,29 @@ void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
 
 // Starts the process that holds a node's namespaces and waits until they exist.
 void TwoNodes::hold(int node) {
-  int to_holder[2], from_holder[2];
-  if (::pipe2(to_holder, O_CLOEXEC) != 0 || ::pipe2(from_holder, O_CLOEXEC) != 0)
-    throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  auto [input, to_holder] = pipe_ends();
+  auto [from_holder, output] = pipe_ends();
   base::Command command;
   if (node == 1) command.arguments = enter(0);  // the second uses the first one's user namespace
   for (const char* word : {"unshare", "--net", "--uts"}) command.arguments.push_back(word);
   if (user_namespace_ && node == 0)
     for (const char* word : {"--user", "--map-root-user"}) command.arguments.push_back(word);
   command.arguments.push_back("cat");
-  command.input_fd = to_holder[0];
-  command.output_fd = from_holder[1];
-  const auto close_both = [&] {
-    ::close(to_holder[0]);
-    ::close(from_holder[1]);
-  };
-  try {
-    holders_[size_t(node)] = {start(command), to_holder[1]};
-  } catch (...) {
-    close_both();
-    ::close(to_holder[1]);
-    ::close(from_holder[0]);
-    throw;
-  }
-  close_both();
+  command.input_fd = input.number();
+  command.output_fd = output.number();
+  Holder& holder = holders_[size_t(node)];
+  holder = {start(command), std::move(to_holder)};
+  input = base::Descriptor();
+  output = base::Descriptor();
   // When `cat` has echoed a byte, the namespaces exist.
   char echo = 0;
-  const bool lives = ::write(to_holder[1], "\n", 1) == 1 && ::read(from_holder[0], &echo, 1) == 1;
-  ::close(from_holder[0]);
-  if (lives) return;
-  require_undisturbed_holder(holders_[size_t(node)].pid, /*wait=*/true);
+  ssize_t echoed = -1;
+  if (::write(holder.pipe.number(), "\n", 1) == 1)
+    while ((echoed = ::read(from_holder.number(), &echo, 1)) < 0 && errno == EINTR)
+      if (base::interrupted()) throw Disturbed("interrupted while a node's network namespace was made");
+  if (echoed == 1) return;
+  holder.pipe = base::Descriptor();  // or `cat` would wait for it, and we for `cat`
+  require_undisturbed_holder(holder.pid, /*wait=*/true);
   throw std::runtime_error(
       user_namespace_
           ? "network namespaces can't be made: this system allows them only to root (see "
@@ -183,8 +185,7 @@ void TwoNodes::remove() {
     ::kill(holder.pid, SIGKILL);
     while (::waitpid(holder.pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    ::close(holder.pipe);
-    holder = {};
+    holder = Holder();
   }
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/file.h"
+
 namespace harness {
 
 class TwoNodes {
@@ -28,7 +30,7 @@ class TwoNodes {
  private:
   struct Holder {
     pid_t pid = 0;
-    int pipe = -1;
+    base::Descriptor pipe;  // its stdin: it ends when that closes
   };
   void hold(int node);
   void shape(int node, double rate_mbit, double latency_ms) const;

@@ -121,7 +121,7 @@ TEST_F(MountTest, SaysWhyItDoesNotStart) {
   const std::string why = failure_of([&] {
     harness::Mount("http://%zz/", folder.path() / "mount", folder.path() / "mount.log", {}, nullptr);
   });
-  EXPECT_NE(why.find("(rclone) ended: exit code"), std::string::npos) << why;
+  EXPECT_NE(why.find("(rclone) ended with exit code"), std::string::npos) << why;
   EXPECT_NE(why.find("invalid URL escape"), std::string::npos) << why;
 }
 

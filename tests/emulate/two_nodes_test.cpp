@@ -12,6 +12,7 @@
 
 #include "bench/train/link/interface.h"
 #include "harness/base/child_process.h"
+#include "harness/base/interrupt.h"
 #include "harness/config/emulated_nodes.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
@@ -59,6 +60,20 @@ TEST_F(TwoNodesTest, ASignalIsTold) {
     EXPECT_SAYS(failure_of([] { TwoNodes(200, 0); }), "was ended by signal 15");
     ::setenv("PATH", path.c_str(), 1);
   }
+}
+
+// Else it would wait for a holder that has no reason to end, and then call the machine unable.
+TEST(TwoNodesWhileMade, CtrlCIsToldAtOnce) {
+  const TemporaryFolder folder;
+  const fs::path fake = folder.path() / "unshare";
+  std::ofstream(fake) << "#!/bin/sh\nsleep 0.3\nkill -INT $PPID\nexec sleep 20\n";
+  fs::permissions(fake, fs::perms::owner_all);
+  const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
+    ::setenv("PATH", (folder.path().string() + ":" + ::getenv("PATH")).c_str(), 1);
+    base::note_interrupts();
+    _exit(failure_of([] { TwoNodes(200, 0); }).starts_with("interrupted") ? 130 : 1);
+  };
+  EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
 }
 
 TEST_F(TwoNodesTest, TheLinkIsShapedAndCountsWhatCrossesIt) {

@@ -32,7 +32,7 @@ struct NamedCarrier {
 // Every rank must call both, in the same order. `options` has the store where the ranks have met.
 // Empty if MPI did not start this process, or this build has none. The last one finalises MPI.
 std::vector<NamedCarrier> make_mpi_carriers(const GroupOptions& options);
-// Between GPUs; empty if a node has fewer GPUs than ranks.
-std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options);
+// Between GPUs; empty on all ranks if a node has fewer GPUs than ranks. group: of the same ranks.
+std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options, c10d::ProcessGroup& group);
 
 }  // namespace bench

@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <numeric>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "bench/train/link/interface.h"
 #include "harness/base/failure_text.h"
 #include "harness/base/listener.h"
+#include "harness/stats/statistics.h"
 
 namespace bench {
 namespace {
@@ -26,12 +26,6 @@ constexpr int64_t kBytes[] = {1 << 10,   16 << 10, 256 << 10,  1 << 20,
 // Bytes over each rank's link per message byte, as defined by nccl-tests (doc/PERFORMANCE.md).
 double bus_factor(Operation operation, int ranks) {
   return operation == Operation::all_reduce ? 2.0 * (ranks - 1) / ranks : 1;
-}
-
-double median(std::vector<double> values) {
-  const size_t middle = values.size() / 2;
-  std::sort(values.begin(), values.end());
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 struct BenchmarkCase {
@@ -58,7 +52,8 @@ void measure(benchmark::State& state, const BenchmarkCase& one, Run run) {
   state.counters["ranks"] = one.world_size;
   if (one.link_rate_mbit > 0)
     state.counters["wire_ratio"] = seconds / (factor * double(run.bytes) * 8 / (one.link_rate_mbit * 1e6));
-  if (!times.bare_calls.empty()) state.counters["over_bare"] = median(times.calls) / median(times.bare_calls);
+  if (!times.bare_calls.empty())
+    state.counters["over_bare"] = harness::median(times.calls) / harness::median(times.bare_calls);
 }
 
 int lead(Lockstep& ranks, const std::vector<NamedCarrier>& carriers, int world_size, double link_rate_mbit) {
@@ -113,7 +108,8 @@ int run_rank(const MicroOptions& options) {
     place.store = gloo->process_group()->getStore().get();
     carriers = make_mpi_carriers(place);
     carriers.push_back({"gloo", std::make_unique<C10dCarrier>(*gloo->process_group()), ""});
-    for (NamedCarrier& carrier : make_gpu_carriers(place)) carriers.push_back(std::move(carrier));
+    for (NamedCarrier& carrier : make_gpu_carriers(place, *gloo->process_group()))
+      carriers.push_back(std::move(carrier));
     Lockstep ranks(carriers, *gloo);
     int code = 0;
     if (place.rank.rank == 0)

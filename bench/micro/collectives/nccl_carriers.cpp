@@ -4,6 +4,7 @@
 
 #ifdef HAVE_CUDA
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/full.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "bench/micro/collectives/c10d_carrier.h"
+#include "bench/train/backend/process_group.h"
 
 namespace bench {
 namespace {
@@ -83,15 +85,19 @@ class BareNccl : public Carrier {
 
 }  // namespace
 
-std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options) {
+std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options, c10d::ProcessGroup& group) {
   const int gpus = c10::cuda::device_count();
-  if (options.rank.local_world_size > gpus) {
-    if (options.rank.rank == 0)
-      fmt::print(stderr,
-                 "nccl is left out: {} ranks on a node with {} GPUs; each needs its own: lower --ranks\n",
-                 options.rank.local_world_size, gpus);
-    return {};
-  }
+  const bool enough = options.rank.local_world_size <= gpus;
+  if (!enough && options.rank.local_rank == 0)
+    fmt::print(stderr,
+               "nccl is left out: {} ranks on a node with {} GPUs; each needs its own: lower --ranks\n",
+               options.rank.local_world_size, gpus);
+  // Nodes may differ: a rank that connected alone would wait for the others.
+  std::vector<at::Tensor> all = {at::full({1}, int64_t(enough))};
+  auto least = at_once<c10d::AllreduceOptions>();
+  least.reduceOp = c10d::ReduceOp::MIN;
+  group.allreduce(all, least)->wait();
+  if (all[0].item<int64_t>() == 0) return {};
   c10::cuda::set_device(c10::DeviceIndex(options.rank.local_rank));
   const at::Device device(at::kCUDA, c10::DeviceIndex(options.rank.local_rank));
   std::vector<NamedCarrier> carriers;
@@ -109,7 +115,7 @@ std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions& options) {
 namespace bench {
 
 // bench_micro has no GPU support; bench_micro_cuda has.
-std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions&) { return {}; }
+std::vector<NamedCarrier> make_gpu_carriers(const GroupOptions&, c10d::ProcessGroup&) { return {}; }
 
 }  // namespace bench
 #endif
