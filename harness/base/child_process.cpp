@@ -201,8 +201,10 @@ bool program_exists(const std::string& name) {
 
 std::optional<int> exit_code_of_child(pid_t pid, bool wait) {
   siginfo_t end{};
-  if (::waitid(P_PID, id_t(pid), &end, WEXITED | WNOWAIT | (wait ? 0 : WNOHANG)) != 0 || end.si_pid != pid)
-    return std::nullopt;
+  int error = 0;
+  do error = ::waitid(P_PID, id_t(pid), &end, WEXITED | WNOWAIT | (wait ? 0 : WNOHANG));
+  while (error != 0 && errno == EINTR);
+  if (error != 0 || end.si_pid != pid) return std::nullopt;
   return end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
 }
 
@@ -215,9 +217,11 @@ std::string ended_in_words(int exit_code) {
 Finished run_to_end(Command command, int interrupts_to_end) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+  const Descriptor output_read(pipe[0]);
+  Descriptor output_write(pipe[1]);
   command.output_fd = pipe[1];
   const pid_t pid = start(command);
-  ::close(pipe[1]);
+  output_write = Descriptor();
   Finished finished;
   char buffer[65536];
   bool stopping = false;
@@ -235,7 +239,6 @@ Finished run_to_end(Command command, int interrupts_to_end) {
     if (bytes < 0 && errno != EINTR) unreadable = errno;
     if (bytes == 0 || unreadable != 0) break;
   }
-  ::close(pipe[0]);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
     if (interrupts() >= interrupts_to_end) ::kill(-pid, SIGTERM);

@@ -13,13 +13,13 @@
 namespace base {
 
 struct Command {
-  std::vector<std::string> arguments;              // program name first
-  std::map<std::string, std::string> environment;  // added to this process's environment
-  std::vector<int> cpus;                           // cores it may use; empty: all cores of this process
-  std::filesystem::path output, errors;            // files for stdout and stderr; empty: inherited
-  int passed_fd = -1;                              // descriptor that stays open in the child, same number
-  int input_fd = -1, output_fd = -1;               // descriptors that become its stdin and stdout
-  bool errors_to_output = false;                   // stderr goes where stdout goes
+  std::vector<std::string> arguments;                   // program name first
+  std::map<std::string, std::string> environment = {};  // added to this process's environment
+  std::vector<int> cpus = {};                           // cores it may use; empty: all cores of this process
+  std::filesystem::path output = {}, errors = {};       // files for stdout and stderr; empty: inherited
+  int passed_fd = -1;                     // descriptor that stays open in the child, same number
+  int input_fd = -1, output_fd = -1;      // descriptors that become its stdin and stdout
+  bool errors_to_output = false;          // stderr goes where stdout goes
   std::vector<std::string> without = {};  // variables of this process's environment that it doesn't get
 };
 

@@ -41,8 +41,6 @@ struct Sides {
 
 constexpr int64_t kMostBlocks = 1000;
 
-fs::path noise_folder(const Installation& installation) { return installation.results / "noise"; }
-
 fs::path experiment_folder(const Installation& installation, const Request& request) {
   return request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
 }
@@ -60,7 +58,7 @@ Installation other_build(const Installation& installation, const fs::path& build
 }
 
 RecordBuild build_of(const fs::path& build) {
-  const base::Finished finished = base::run_to_end({{build / "run_matrix", "--version"}, {}, {}, {}, {}});
+  const base::Finished finished = base::run_to_end({{build / "run_matrix", "--version"}});
   RecordBuild described;
   described.revision = "another build";
   const json object = base::parse_json(finished.output);
@@ -188,7 +186,7 @@ class Blocks {
     const auto named = std::ranges::find_if(a, is_ok);  // a failed record may lack the device's name
     if (named == a.end()) return;
     if (!noise_)
-      noise_ = read_noise(noise_folder(experiment_.installation_b), machine_fingerprint(*named), std::cerr);
+      noise_ = read_noise(experiment_.installation_b.noise(), machine_fingerprint(*named), std::cerr);
     for (const RowComparison& row : compare(a, b, *noise_).rows)
       if (!row.refused.empty() || row.verdict != RowVerdict::undecided) decided_.insert(row.id);
   }
@@ -236,13 +234,12 @@ int run_ab(const Installation& installation, const Request& request, const Sides
   bool kept = base::survives([&] { whole = blocks.run(); });  // if not, what was measured is compared
   // A number of pairs that results decide would be biased.
   if (sides.same() && whole && !until && kept)
-    kept = base::survives([&] { keep_noise(experiment, noise_folder(installation)); });
+    kept = base::survives([&] { keep_noise(experiment, installation.noise()); });
   const fs::path& folder = experiment.folder;
   int code = base::kRowFailed;
   const bool compared = base::survives([&] {
     code = compare_runs(
-        {folder / "A", folder / "B", folder, false, noise_folder(installation), installation.project},
-        console);
+        {folder / "A", folder / "B", folder, false, installation.noise(), installation.project}, console);
   });
   if (!whole || base::interrupted()) return base::kInterrupted;
   if (!kept || !compared) return base::kRowFailed;
@@ -282,6 +279,7 @@ void add_ab(CommandLine& line) {
       };
       return;
     }
+    refuse_rows(line, "ab -- COMMAND --- COMMAND");
     const Words second(between + 1, words.end());
     words.erase(between, words.end());
     line.action = [&line, second](const Installation& installation) {

@@ -39,6 +39,10 @@ extern const CLI::Validator kAboveZero;  // CLI11's own names a range of 300 dig
 // Throws for options of a run that have no meaning for a command that chooses its own runs.
 void refuse_options(const CommandLine& line, const std::string& command,
                     const std::vector<const char*>& options);
+// Likewise for options that say which rows of which matrix run where, and for `more`.
+void refuse_matrix(const CommandLine& line, const std::string& command, std::vector<const char*> more = {});
+// Likewise for all options of rows: a user's own job has none.
+void refuse_rows(const CommandLine& line, const std::string& command);
 
 // --junit, --prometheus, --otlp and --github.
 void add_output_options(CLI::App& app, Request& request);

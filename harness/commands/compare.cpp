@@ -1,6 +1,4 @@
 // compare and validate: compare runs with each other.
-#include <fmt/format.h>
-
 #include <iostream>
 
 #include "harness/commands/command_line.h"
@@ -21,7 +19,7 @@ void add_compare(CommandLine& line) {
   command->add_option("--write", asked->out, "folder for comparison.txt, .md, .json and .html");
   command->callback([&line, asked] {
     line.action = [asked](const Installation& installation) {
-      asked->noise = installation.results / "noise";
+      asked->noise = installation.noise();
       asked->project = installation.project;
       return compare_runs(*asked, std::cout);
     };

@@ -68,6 +68,7 @@ void add_explain(CommandLine& line) {
   command->callback([&line, explain] {
     if (explain->rows.empty() == line.job.command.empty())
       throw CLI::ValidationError("explain", "needs ids of rows, or a command after `--`, and not both");
+    if (!line.job.command.empty()) refuse_rows(line, "explain -- COMMAND");
     refuse_options(line, "explain", {"--only", "--trace", "--wrap", "--dry-run", "--accuracy"});
     line.action = [&line, explain](const Installation& installation) {
       if (line.job.command.empty()) return run_explain(installation, line.request, *explain, std::cout);

@@ -72,10 +72,8 @@ void add_feed(CommandLine& line) {
     if (!line.job.step_line.empty())
       throw CLI::ValidationError("--step-line",
                                  "has no meaning for feed, which takes a torch DataLoader over");
-    refuse_options(line, "feed",
-                   {"config", "--only", "--scale", "--repeat", "--trace", "--wrap", "--hosts", "--hostfile",
-                    "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list",
-                    "--device", "--devices"});  // the last two: before `feed`; those after it are its own
+    refuse_matrix(line, "feed", {"--only", "--repeat"});  // --device and --devices after `feed` are its own
+    if (of_job) refuse_rows(line, "feed -- COMMAND");
     line.action = [=, &line](const Installation& installation) {
       if (!of_job) return run_feed(installation, line.request, *feed, std::cout);
       line.job.within_s = feed->within_s;

@@ -63,7 +63,8 @@ void add_fleet(CommandLine& line) {
   command
       ->add_option(
           "--night", asked->night,
-          "a date in UTC, 2026-01-31 (default: the latest night that isn't in the future, with those that began up to 12 h before, on the day before)")
+          "a date in UTC, 2026-01-31; default: the latest that isn't in the future. Hosts that began on the day before, "
+          "up to 12 h earlier, belong to it")
       ->check([](const std::string& text) {
         return base::is_day(text) ? std::string() : text + ": not a date; e.g. 2026-01-31";
       });

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "harness/base/child_process.h"
@@ -28,11 +29,13 @@ struct Nodes {
   std::vector<std::string> usable, left_out;  // left_out: with their state
 };
 
+const std::set<std::string> kUsable = {"idle", "alloc", "mix", "comp", "resv", "plnd"};
+
 // A node of several partitions is listed once per partition.
 Nodes nodes_of(const std::string& partition) {
   if (!base::program_exists("sinfo") || !base::program_exists("sbatch"))
     throw PreparationError("sinfo and sbatch are missing: run this on a host that can submit to Slurm");
-  base::Command command{{"sinfo", "--noheader", "--Node", "--format=%N %t"}, {}, {}, {}, {}};
+  base::Command command{{"sinfo", "--noheader", "--Node", "--format=%N %t"}};
   if (!partition.empty()) command.arguments.push_back("--partition=" + partition);
   const base::Finished finished = base::run_to_end(command);
   if (finished.exit_code != 0)  // the reason is on stderr
@@ -43,8 +46,9 @@ Nodes nodes_of(const std::string& partition) {
   for (std::string name, state; lines >> name >> state;) states[name] = state;
   Nodes nodes;
   for (const auto& [name, state] : states) {
-    const bool usable =
-        state == "idle" || state == "alloc" || state == "mix" || state == "comp" || state == "resv";
+    // Powered down or up, planned: Slurm can give it to a job, unlike one that doesn't respond (*).
+    const std::string plain = state.substr(0, state.find_last_not_of("~#%-") + 1);
+    const bool usable = kUsable.contains(plain);
     (usable ? nodes.usable : nodes.left_out).push_back(usable ? name : name + " (" + state + ")");
   }
   if (nodes.usable.empty())
@@ -67,8 +71,8 @@ std::string script_of(const Submission& asked, const Nodes& nodes, const fs::pat
   if (!asked.partition.empty()) usual.push_back("--partition=" + asked.partition);
   const auto sbatch = [&](std::vector<std::string> more, const std::vector<std::string>& command) {
     more.insert(more.begin(), usual.begin(), usual.end());
-    more.push_back("--wrap=" + base::shell_line({command, {}, {}, {}, {}}));
-    return base::shell_line({more, {}, {}, {}, {}});
+    more.push_back("--wrap=" + base::shell_line({command}));
+    return base::shell_line({more});
   };
   const std::string array =
       sbatch({"--job-name=run-matrix-night", fmt::format("--array=0-{}", nodes.usable.size() - 1), "--hold",
@@ -93,8 +97,8 @@ scontrol release "$job"
 report=$({} --dependency="afterany:$job")
 echo "job array $job: a night on each of ${{#nodes[@]}} nodes; job $report reports"
 )sh",
-                            base::shell_line({{history + "/slurm"}, {}, {}, {}, {}}), array,
-                            base::shell_line({nodes.usable, {}, {}, {}, {}}), report);
+                            base::shell_line({{history + "/slurm"}}), array, base::shell_line({nodes.usable}),
+                            report);
 }
 
 int submit(const Installation& installation, const Submission& asked) {
@@ -111,7 +115,7 @@ int submit(const Installation& installation, const Submission& asked) {
   }
   const base::Scratch folder;
   base::write_whole_file(folder.path() / "submit.sh", script, /*durable=*/false);
-  const base::Finished finished = base::run_to_end({{"bash", folder.path() / "submit.sh"}, {}, {}, {}, {}});
+  const base::Finished finished = base::run_to_end({{"bash", folder.path() / "submit.sh"}});
   std::cout << finished.output;
   if (finished.exit_code != 0)
     fmt::print(std::cerr,

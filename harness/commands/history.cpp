@@ -22,7 +22,11 @@ struct Asked {
   bool as_json = false;
 };
 
-int list(const History& history, const Asked& asked) {
+void print_as(bool as_json, const nlohmann::json& object, const Grid& grid) {
+  std::cout << (as_json ? object.dump(1) + '\n' : console_text(grid));
+}
+
+int list(const Installation&, const History& history, const Asked& asked) {
   const std::vector<Night> nights = history.between(asked.since);
   if (asked.as_json)
     std::cout << history_json(nights).dump(1) << '\n';
@@ -34,22 +38,16 @@ int list(const History& history, const Asked& asked) {
   return base::kAllGood;
 }
 
-int show(const History& history, const Asked& asked) {
+int show(const Installation&, const History& history, const Asked& asked) {
   const Night& night = history.find(asked.a);
-  if (asked.as_json)
-    std::cout << encode(night).dump(1) << '\n';
-  else
-    std::cout << console_text(night_grid(night));
+  print_as(asked.as_json, encode(night), night_grid(night));
   return base::kAllGood;
 }
 
 int compare_two(const Installation& installation, const History& history, const Asked& asked) {
   const Night &a = history.find(asked.a), &b = history.find(asked.b);
-  const NightComparison compared = compare_nights(a, b, installation.results / "noise", std::cerr);
-  if (asked.as_json)
-    std::cout << comparison_json(compared.comparison).dump(1) << '\n';
-  else
-    std::cout << console_text(night_comparison_grid(compared, a, b));
+  const NightComparison compared = compare_nights(a, b, installation.noise(), std::cerr);
+  print_as(asked.as_json, comparison_json(compared.comparison), night_comparison_grid(compared, a, b));
   if (compared.comparison.rows.empty())
     fmt::print(std::cerr, "no row is in both nights: `history show NIGHT` lists the rows of a night\n");
   return compared.comparison.exit_code();
@@ -76,8 +74,7 @@ int trend(const Installation& installation, const History& history, const Asked&
   const std::string restricted = asked.machine + between + asked.tag;
   Analysis analysis;
   try {
-    analysis = analyse(nights, nights.back(), installation.results / "noise", installation.project, std::cerr,
-                       metric);
+    analysis = analyse(nights, nights.back(), installation.noise(), installation.project, std::cerr, metric);
   } catch (const std::runtime_error& error) {
     fmt::print(std::cerr, "run_matrix: {}\n", error.what());
     return base::kRowFailed;
@@ -90,7 +87,7 @@ int trend(const Installation& installation, const History& history, const Asked&
   return regression ? int(base::kRegression) : int(base::kAllGood);
 }
 
-int export_to(const History& history, const Asked& asked) {
+int export_to(const Installation&, const History& history, const Asked& asked) {
   if (asked.file == "-") return export_nights(history.between(asked.since), std::cout), int(base::kAllGood);
   std::ostringstream output;
   const size_t exported = export_nights(history.between(asked.since), output);
@@ -144,16 +141,15 @@ void add_history(CommandLine& line) {
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
   history->add_option("--machine", asked->machine, "only nights whose machine or host contains this text");
   history->add_option("--tag", asked->tag, "only nights with this tag");
-  using Action = std::function<int(const Installation&, const History&)>;
   const auto add_action = [&](const char* name, const char* help, const decltype(line.action)& action) {
     CLI::App* command = history->add_subcommand(name, help);
     command->fallthrough();
     command->callback([&line, action] { line.action = action; });
     return command;
   };
-  const auto add = [&](const char* name, const char* help, const Action& action) {
+  const auto add = [&](const char* name, const char* help, auto action) {
     return add_action(name, help, [asked, action](const Installation& installation) {
-      return action(installation, open_history(installation, *asked));
+      return action(installation, open_history(installation, *asked), *asked);
     });
   };
   const auto add_since = [&](CLI::App* command) {
@@ -161,27 +157,23 @@ void add_history(CommandLine& line) {
   };
   const char* which = "an id, a tag, a date (2026-01-31), yesterday, last or last-N";
 
-  CLI::App* command = add("list", "list the nights, one per line",
-                          [asked](const auto&, auto& nights) { return list(nights, *asked); });
+  CLI::App* command = add("list", "list the nights, one per line", list);
   add_since(command);
   command->add_flag("--json", asked->as_json, "as JSON");
-  command =
-      add("show", "show one night", [asked](const auto&, auto& nights) { return show(nights, *asked); });
+  command = add("show", "show one night", show);
   command->add_option("night", asked->a, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
-  command = add(
-      "compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER",
-      [asked](const auto& installation, auto& nights) { return compare_two(installation, nights, *asked); });
+  command =
+      add("compare", "is night B faster or slower than A; exit code 4 when a row is SLOWER", compare_two);
   command->add_option("A", asked->a, which)->required();
   command->add_option("B", asked->b, which)->required();
   command->add_flag("--json", asked->as_json, "as JSON");
   command = add(
       "trend", "search lasting changes of a metric and draw it by night; exit code 4 when a row became worse",
-      [asked](const auto& installation, auto& nights) { return trend(installation, nights, *asked); });
+      trend);
   command->add_option("--metric", asked->metric,
                       "a metric that `list --metrics` marks as followed (default total_s)");
-  command = add("export", "write nights as JSON lines",
-                [asked](const auto&, auto& nights) { return export_to(nights, *asked); });
+  command = add("export", "write nights as JSON lines", export_to);
   command->add_option("file", asked->file, "file to write, - for the console")->required();
   add_since(command);
   command =

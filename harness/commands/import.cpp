@@ -19,9 +19,8 @@ void add_import(CommandLine& line) {
   command->add_option("--precision", asked->precision, "and its precision's, e.g. o1");
   command->fallthrough();
   command->callback([&line, asked] {
-    refuse_options(line, "import",
-                   {"config", "--only", "--scale", "--device", "--devices", "--repeat", "--trace", "--wrap",
-                    "--hosts", "--hostfile", "--launcher", "--interface", "--dry-run", "--accuracy"});
+    refuse_rows(line, "import");
+    refuse_options(line, "import", {"--repeat"});
     line.action = [&line, asked](const Installation& installation) {
       return import_traces(installation, line.request, *asked, std::cout);
     };

@@ -14,9 +14,7 @@ void add_machine(CommandLine& line) {
       "disk and decodes, and how many V100, A100 and H100 that feeds");
   command->fallthrough();
   command->callback([&line] {
-    refuse_options(line, "machine",
-                   {"config", "--scale", "--device", "--devices", "--trace", "--wrap", "--hosts",
-                    "--hostfile", "--launcher", "--interface", "--dry-run", "--accuracy"});
+    refuse_matrix(line, "machine");
     line.action = [&line](const Installation& installation) {
       return run_machine(installation, line.request, std::cout);
     };

@@ -27,20 +27,14 @@ const CLI::Validator kAboveZero(
       return base::number_of<double>(text).value_or(0) > 0 ? "" : "expected a number above 0, found " + text;
     },
     "NUMBER");
-// An empty list is more likely an empty variable in a script than a request for every row.
-static const CLI::Validator kNotEmpty(
-    [](const std::string& text) {
-      return text.empty() ? std::string("names no row; e.g. --only 7,12,lmdb") : "";
-    },
-    "ROWS");
-
-static const CLI::Validator kNoBlank(
-    [](const std::string& text) {
-      return text.find_first_not_of(" \t\n") == std::string::npos
-                 ? std::string("names no program; e.g. --wrap \"strace -f -o strace.txt\"")
-                 : "";
-    },
-    "");
+// An empty text is more likely an empty variable in a script than a request for every row.
+static CLI::Validator not_blank(const std::string& otherwise, const char* what) {
+  return CLI::Validator(
+      [otherwise](const std::string& text) {
+        return text.find_first_not_of(" \t\n") == std::string::npos ? otherwise : "";
+      },
+      what);
+}
 
 // The long names of the given options and positional arguments.
 static std::set<std::string> given_options(const CLI::App& app) {
@@ -56,6 +50,19 @@ void refuse_options(const CommandLine& line, const std::string& command,
     if (line.app.count(option))
       throw CLI::ValidationError(
           option, fmt::format("has no meaning for {}, which chooses its own runs; leave it out", command));
+}
+
+void refuse_matrix(const CommandLine& line, const std::string& command, std::vector<const char*> more) {
+  more.insert(more.end(),
+              {"config", "--scale", "--device", "--devices", "--trace", "--wrap", "--hosts", "--hostfile",
+               "--launcher", "--interface", "--dry-run", "--accuracy", "--oversubscribe", "--list"});
+  refuse_options(line, command, more);
+}
+
+void refuse_rows(const CommandLine& line, const std::string& command) {
+  refuse_matrix(line, command,
+                {"--only", "--set", "--seed", "--data", "--port", "--timeout", "--hang-after",
+                 "--repeat-within", "--skip-unreadable", "--labels-from"});
 }
 
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,
@@ -160,7 +167,7 @@ void add_run_options(CommandLine& line) {
   app.add_option("config", request.configs, "matrices to run (default configs/article.yaml)");
   app.add_option("--only", request.only, "rows by id, comma separated; they run in the order of the matrix")
       ->join(',')
-      ->check(kNotEmpty);
+      ->check(not_blank("names no row; e.g. --only 7,12,lmdb", "ROWS"));
   app.add_option("--scale", request.scale,
                  "auto, rehearsal, article, emulated or smoke (configs/scales.yaml)");
   app.add_option(
@@ -219,7 +226,8 @@ void add_run_options(CommandLine& line) {
   const auto wrap =
       app.add_option("--wrap", request.wrap,
                      "run one rank under this program, in the row's folder: \"perf stat -o perf.txt\"");
-  wrap->type_name("COMMAND")->check(kNoBlank);
+  wrap->type_name("COMMAND")->check(
+      not_blank("names no program; e.g. --wrap \"strace -f -o strace.txt\"", ""));
   app.add_option("--wrap-rank", request.wrap_rank, "the rank that --wrap is for (default 0)")
       ->check(CLI::Range(0, 1 << 20))
       ->needs(wrap);

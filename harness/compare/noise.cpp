@@ -22,11 +22,8 @@ constexpr int kExperiments = 2000;
 struct Experiment {
   std::string machine, started_at;
   std::map<std::string, Noise::Pairs> scales;
-  static constexpr auto keys() {
-    return known_keys(Key{"machine", &Experiment::machine, "fingerprint of where it ran"},
-                      Key{"started_at", &Experiment::started_at, "UTC, ISO 8601"},
-                      Required{"scales", &Experiment::scales, "by scale and row: log ratios of the pairs"});
-  }
+  KEYS(Experiment, KEY(machine, "fingerprint of where it ran"), KEY(started_at, "UTC, ISO 8601"),
+       REQUIRED(scales, "by scale and row: log ratios of the pairs"));
 };
 
 // The 95 % quantile of the effects of A/A experiments with `runs` pairs, with random signs.

@@ -27,9 +27,18 @@ bool is_host(const std::string& name) {
          std::ranges::all_of(name, [&](char c) { return may_begin(c) || c == '.' || c == '-' || c == '_'; });
 }
 
+// OpenMPI reads `slots = 4` as `slots=4`.
+std::string without_blanks_at_equals(std::string line) {
+  for (size_t at = line.find('='); at != line.npos; at = line.find('=', at + 1)) {
+    line.erase(at + 1, std::min(line.find_first_not_of(" \t", at + 1), line.size()) - at - 1);
+    while (at > 0 && (line[at - 1] == ' ' || line[at - 1] == '\t')) line.erase(--at, 1);
+  }
+  return line;
+}
+
 // What is wrong with one line; empty when it is valid.
 std::string line_problem(const std::string& line) {
-  std::istringstream words(line);
+  std::istringstream words(without_blanks_at_equals(line));
   std::string host, word;
   words >> host;
   if (!is_host(host.substr(host.find('@') + 1)))

@@ -114,6 +114,23 @@ constexpr KnownKeys<sizeof...(Keys)> known_keys(const Keys&... keys) {
   return {{keys...}};
 }
 
+// Defines a struct's keys() from its name and its keys, each a member's name and what it means. A key whose
+// name isn't its member's is written as Key{"name", &Struct::member, "meaning"}.
+#define KEYS(Struct, ...)                      \
+  static constexpr auto keys() {               \
+    using Self = Struct;                       \
+    return ::harness::known_keys(__VA_ARGS__); \
+  }                                            \
+  static_assert(true)
+#define KEY(member, meaning) \
+  ::harness::Key { #member, &Self::member, meaning }
+#define REQUIRED(member, meaning) \
+  ::harness::Required { #member, &Self::member, meaning }
+#define WHEN_SET(member, meaning) \
+  ::harness::WhenSet { #member, &Self::member, meaning }
+#define MEASURED(member, meaning) \
+  ::harness::Measured { #member, &Self::member, meaning }
+
 enum class Kind { boolean, integer, number, text, json, structure, optional, list, map, own };
 
 // What a value in memory is, and how its parts are reached. Only what its kind needs is set.
@@ -160,12 +177,10 @@ struct StructType {
     static const auto keys = T::keys();
     return keys.all;
   }
+  static constexpr bool kAsList = requires { T::kAsList; };
   static constexpr ValueType value{
-      .kind = Kind::structure, .bytes = sizeof(T), .keys = keys, .as_list = requires {T::kAsList;
-}
-};  // namespace harness
-}
-;
+      .kind = Kind::structure, .bytes = sizeof(T), .keys = keys, .as_list = kAsList};
+};
 
 template <class T>
 struct IntegerType {

@@ -19,22 +19,17 @@ struct CpuTime {
   std::optional<double> clock_change = std::nullopt;
   double chain_step_ns = 0;  // of a chain of dependent operations, now; a fixed number of the core's cycles
 
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"total_s", &CpuTime::total_s, "all time of these cores, idle time included"},
-        Required{"busy_s", &CpuTime::busy_s, "time in which they ran some process or the kernel for one"},
-        Required{"stolen_s", &CpuTime::stolen_s, "time that the hypervisor gave to other machines"},
-        Required{"own_s", &CpuTime::own_s,
-                 "processor time of the rank's process and of those that it has started"},
-        WhenSet{"queued_s", &CpuTime::queued_s, "time that its threads were ready and waited for a core"},
-        Required{"kernel_s", &CpuTime::kernel_s,
-                 "processor time of the kernel's own threads, such as those that complete reads; 0 where the "
-                 "process doesn't see them or may not use all cores"},
-        Required{"machine", &CpuTime::machine,
-                 "equal for ranks on one machine, also on emulated nodes of it"},
-        WhenSet{"clock_change", &CpuTime::clock_change,
-                "how much faster the clock of its core was at the end than at the start; -0.1: 10 % slower"});
-  }
+  KEYS(CpuTime, REQUIRED(total_s, "all time of these cores, idle time included"),
+       REQUIRED(busy_s, "time in which they ran some process or the kernel for one"),
+       REQUIRED(stolen_s, "time that the hypervisor gave to other machines"),
+       REQUIRED(own_s, "processor time of the rank's process and of those that it has started"),
+       WHEN_SET(queued_s, "time that its threads were ready and waited for a core"),
+       REQUIRED(kernel_s,
+                "processor time of the kernel's own threads, such as those that complete reads; 0 where the "
+                "process doesn't see them or may not use all cores"),
+       REQUIRED(machine, "equal for ranks on one machine, also on emulated nodes of it"),
+       WHEN_SET(clock_change,
+                "how much faster the clock of its core was at the end than at the start; -0.1: 10 % slower"));
 
   // What has passed since `earlier`, and the change of the clock.
   CpuTime operator-(const CpuTime& earlier) const;

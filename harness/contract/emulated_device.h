@@ -16,25 +16,19 @@ struct SourcedFigure {
   std::string provenance;  // stated (by the article), measured, published, assumed
   std::string source;      // where: the row and sentence, record and date, or publication
   static constexpr bool kAsList = true;
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"value", &SourcedFigure::value, "in the unit that the key's name ends in"},
-        Required{"provenance", &SourcedFigure::provenance, "stated, measured, published or assumed"},
-        Required{"source", &SourcedFigure::source, "where it is stated, measured or published"});
-  }
+  KEYS(SourcedFigure, REQUIRED(value, "in the unit that the key's name ends in"),
+       REQUIRED(provenance, "stated, measured, published or assumed"),
+       REQUIRED(source, "where it is stated, measured or published"));
 };
 
 // Kernel time of one training step, linear in the images that one device computes.
 struct PrecisionCosts {
   SourcedFigure forward_ms_per_image, forward_ms, backward_ms_per_image, backward_ms, optimizer_ms;
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"forward_ms_per_image", &PrecisionCosts::forward_ms_per_image, "forward, per image"},
-        Required{"forward_ms", &PrecisionCosts::forward_ms, "forward, whatever the batch"},
-        Required{"backward_ms_per_image", &PrecisionCosts::backward_ms_per_image, "backward, per image"},
-        Required{"backward_ms", &PrecisionCosts::backward_ms, "backward, whatever the batch"},
-        Required{"optimizer_ms", &PrecisionCosts::optimizer_ms, "optimizer, all weights"});
-  }
+  KEYS(PrecisionCosts, REQUIRED(forward_ms_per_image, "forward, per image"),
+       REQUIRED(forward_ms, "forward, whatever the batch"),
+       REQUIRED(backward_ms_per_image, "backward, per image"),
+       REQUIRED(backward_ms, "backward, whatever the batch"),
+       REQUIRED(optimizer_ms, "optimizer, all weights"));
 };
 
 struct EmulatedDevice {
@@ -48,35 +42,25 @@ struct EmulatedDevice {
   // Devices of a node whose copies from the host share one link; absent: each has its own.
   std::optional<SourcedFigure> h2d_devices_per_link;
   SourcedFigure peer_gb_per_s, peer_us, collective_gb_per_s, collective_us;
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"name", &EmulatedDevice::name, "as in --device emulated:NAME"},
-        Required{"summary", &EmulatedDevice::summary, "one line"},
-        WhenSet{"calibrated_on", &EmulatedDevice::calibrated_on,
+  KEYS(EmulatedDevice, REQUIRED(name, "as in --device emulated:NAME"), REQUIRED(summary, "one line"),
+       WHEN_SET(calibrated_on,
                 "row of the article -> its figures from which values of the file were computed, e.g. total; "
-                "every other row is held out, that is, predicted"},
-        WhenSet{"image_px", &EmulatedDevice::image_px, "rows must have this image size"},
-        WhenSet{"width", &EmulatedDevice::width, "rows must have this width"},
-        Required{"models", &EmulatedDevice::models, "network -> precision -> kernel times"},
-        Required{"launch_us", &EmulatedDevice::launch_us, "host time of a kernel launch"},
-        Required{"memory_gb_per_s", &EmulatedDevice::memory_gb_per_s,
-                 "of the device's memory, for element-wise kernels"},
-        Required{"memory_gib", &EmulatedDevice::memory_gib, "size of the device's memory"},
-        Required{"h2d_gb_per_s", &EmulatedDevice::h2d_gb_per_s, "copies from pinned host memory"},
-        Required{"h2d_us", &EmulatedDevice::h2d_us, "latency of such a copy"},
-        WhenSet{
-            "h2d_devices_per_link", &EmulatedDevice::h2d_devices_per_link,
-            "devices of a node that share one link from the host, e.g. 2 behind a PCIe switch; missing: each "
-            "has its own"},
-        Required{"pageable_gb_per_s", &EmulatedDevice::pageable_gb_per_s, "copies from pageable host memory"},
-        Required{"d2h_gb_per_s", &EmulatedDevice::d2h_gb_per_s, "copies to the host"},
-        Required{"d2h_us", &EmulatedDevice::d2h_us, "latency of such a copy"},
-        Required{"peer_gb_per_s", &EmulatedDevice::peer_gb_per_s, "copies between two devices"},
-        Required{"peer_us", &EmulatedDevice::peer_us, "latency of such a copy"},
-        Required{"collective_gb_per_s", &EmulatedDevice::collective_gb_per_s,
-                 "bus bandwidth of collectives in a node"},
-        Required{"collective_us", &EmulatedDevice::collective_us, "latency of a collective, per hop"});
-  }
+                "every other row is held out, that is, predicted"),
+       WHEN_SET(image_px, "rows must have this image size"), WHEN_SET(width, "rows must have this width"),
+       REQUIRED(models, "network -> precision -> kernel times"),
+       REQUIRED(launch_us, "host time of a kernel launch"),
+       REQUIRED(memory_gb_per_s, "of the device's memory, for element-wise kernels"),
+       REQUIRED(memory_gib, "size of the device's memory"),
+       REQUIRED(h2d_gb_per_s, "copies from pinned host memory"), REQUIRED(h2d_us, "latency of such a copy"),
+       WHEN_SET(
+           h2d_devices_per_link,
+           "devices of a node that share one link from the host, e.g. 2 behind a PCIe switch; missing: each "
+           "has its own"),
+       REQUIRED(pageable_gb_per_s, "copies from pageable host memory"),
+       REQUIRED(d2h_gb_per_s, "copies to the host"), REQUIRED(d2h_us, "latency of such a copy"),
+       REQUIRED(peer_gb_per_s, "copies between two devices"), REQUIRED(peer_us, "latency of such a copy"),
+       REQUIRED(collective_gb_per_s, "bus bandwidth of collectives in a node"),
+       REQUIRED(collective_us, "latency of a collective, per hop"));
 };
 
 // Kernel times of a network at a precision, null when the device file has none.
@@ -109,13 +93,9 @@ struct Emulation {
   double time_scale = 1;      // every modelled duration is multiplied by it
   int64_t wire_divisor = 1;   // bytes that cross the link between nodes are divided by it
   std::string wire = "ring";  // whose bytes they are: NCCL's `ring` or `tree`
-  static constexpr auto keys() {
-    return known_keys(Required{"device", &Emulation::device, "the device file"},
-                      Required{"batch_divisor", &Emulation::batch_divisor, "of the scale"},
-                      Required{"time_scale", &Emulation::time_scale, "field `time_scale`"},
-                      Key{"wire_divisor", &Emulation::wire_divisor, "field `wire_divisor`"},
-                      Key{"wire", &Emulation::wire, "field `wire`"});
-  }
+  KEYS(Emulation, REQUIRED(device, "the device file"), REQUIRED(batch_divisor, "of the scale"),
+       REQUIRED(time_scale, "field `time_scale`"), KEY(wire_divisor, "field `wire_divisor`"),
+       KEY(wire, "field `wire`"));
 };
 
 }  // namespace harness

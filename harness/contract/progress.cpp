@@ -5,20 +5,17 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
+
+#include "harness/base/file.h"
 
 namespace harness {
 
 uint64_t this_machine() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return std::hash<std::string>()(id);
+  return std::hash<std::string>()(base::first_line("/proc/sys/kernel/random/boot_id"));
 }
 
 // In containers of one machine the same pid may be another process.
@@ -49,7 +46,9 @@ Progress::Progress(const std::filesystem::path& file, int ranks) : ranks_(ranks)
   const auto fail = [&](const char* what) {
     throw std::runtime_error(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));
   };
-  const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | (ranks > 0 ? O_CREAT | O_TRUNC : 0), 0644);
+  const base::Descriptor opened(
+      ::open(file.c_str(), O_RDWR | O_CLOEXEC | (ranks > 0 ? O_CREAT | O_TRUNC : 0), 0644));
+  const int fd = opened.number();
   if (fd < 0) fail("can't open the progress file");
   // posix_fallocate instead of ftruncate: on a full disk, writing to an unallocated page would end the
   // process with SIGBUS.
@@ -59,7 +58,6 @@ Progress::Progress(const std::filesystem::path& file, int ranks) : ranks_(ranks)
   ::fstat(fd, &info);
   ranks_ = int(info.st_size / off_t(sizeof(ProgressSlot)));
   void* memory = ::mmap(nullptr, size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  ::close(fd);
   if (memory == MAP_FAILED) fail("can't map the progress file");
   slots_ = static_cast<ProgressSlot*>(memory);
 }

@@ -15,10 +15,7 @@ namespace harness {
 // Why a rank ended by itself, as it says in its slot below and in rank-N.error.json.
 struct WhyEnded {
   std::string status = "CRASHED", reason;
-  static constexpr auto keys() {
-    return known_keys(Key{"status", &WhyEnded::status, "as in the record"},
-                      Key{"reason", &WhyEnded::reason, "as in the record"});
-  }
+  KEYS(WhyEnded, KEY(status, "as in the record"), KEY(reason, "as in the record"));
 };
 
 enum class RankState : uint32_t { starting = 0, warming_up = 1, timing = 2, finishing = 3, done = 4 };

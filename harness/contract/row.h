@@ -14,22 +14,22 @@ namespace harness {
 // All fields of a resolved row (scale applied), as in train_slice's job and the record's `config`. fields()
 // defines the meaning, unit and allowed values of each.
 struct Row {
-  std::string id;
-  std::string title;
-  std::string base;
+  std::string id = {};
+  std::string title = {};
+  std::string base = {};
   std::string identity = "own";
-  std::string inferred;
+  std::string inferred = {};
   double published_s = 0;
-  std::string published_ms;
-  std::string published_note;
-  std::string question;
-  std::string answer;
-  std::string skip;
+  std::string published_ms = {};
+  std::string published_note = {};
+  std::string question = {};
+  std::string answer = {};
+  std::string skip = {};
   std::string window = "100-399";
 
   std::string engine = "libtorch";
   std::string device = "cpu";
-  std::string device_file;
+  std::string device_file = {};
   double time_scale = 1;
   double core_images_per_s = 0;
   std::string wire = "ring";
@@ -44,7 +44,7 @@ struct Row {
   bool sync_bn = false;
 
   std::string loader = "suite";
-  std::string command;
+  std::string command = {};
   bool compare_pixels = true;
   std::string storage = "tmpfs";
   std::string order = "shuffled";
@@ -116,7 +116,7 @@ struct Row {
   std::string malloc = "retain";
   bool jpeg_simd = true;
 
-  std::vector<std::string> as_run;  // not a field: names of the fields that scales must not replace
+  std::vector<std::string> as_run = {};  // not a field: names of the fields that scales must not replace
   int64_t ceiling_batches = 20;
   double host_work_ms = 0;
   int64_t loss_every = 1;
@@ -221,6 +221,9 @@ struct Field {
   // For strings with a syntax: returns what was expected instead, empty for a valid text.
   std::string (*problem)(const std::string&) = nullptr;
   ActsOn acts_on = ActsOn::all;
+  // False: real_twin() takes its usual value, since it says how images are loaded, hardware is emulated or
+  // time is measured, not how the row trains.
+  bool trains = true;
 };
 
 const std::vector<Field>& fields();

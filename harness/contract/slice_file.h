@@ -16,13 +16,10 @@ struct SliceFacts {
   RecordPrecision precision;
   double clock_ns_per_call = 0;
   std::map<std::string, std::string> versions;
-  static constexpr auto keys() {
-    return known_keys(Required{"device", &SliceFacts::device, "as in the record"},
-                      Required{"precision", &SliceFacts::precision, "as in the record, without `label`"},
-                      Required{"clock_ns_per_call", &SliceFacts::clock_ns_per_call,
-                               "time of one call of the phase clock, measured after the slice"},
-                      Key{"versions", &SliceFacts::versions, "as in the record"});
-  }
+  KEYS(SliceFacts, REQUIRED(device, "as in the record"),
+       REQUIRED(precision, "as in the record, without `label`"),
+       REQUIRED(clock_ns_per_call, "time of one call of the phase clock, measured after the slice"),
+       KEY(versions, "as in the record"));
 };
 
 // The content of the file. `reports`: each rank's encoded RankReport, without line breaks. Move it in: each

@@ -163,7 +163,9 @@ void explain_failure(Outcome& outcome, const RowProcesses& processes, const Laun
         "else ended this one; ";
   outcome.reason += what;
   // What the rank itself wrote last, with the stack on which a signal ended it, tells more than its launcher.
-  const auto of_rank = directory / fmt::format("rank-{}.stderr", by_signal.rank);
+  // Of the ranks that torchrun started, this process started rank 0.
+  const auto of_rank =
+      directory / fmt::format("rank-{}.stderr", launch.launcher == "env" ? "0" : by_signal.rank);
   std::string words = base::last_lines(launch.command_per_rank ? errors : of_rank, 5, " | ");
   if (words.empty() && !launch.command_per_rank) words = base::first_lines(errors, 3, " | ");
   if (!words.empty()) outcome.reason += "; stderr: " + words;

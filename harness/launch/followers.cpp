@@ -16,6 +16,7 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/json_text.h"
 #include "harness/config/config_error.h"
+#include "harness/contract/job.h"
 #include "harness/launch/rank_program.h"
 
 namespace harness {
@@ -38,10 +39,7 @@ static int& rows_announced() {
 struct AnnouncedRow {
   std::string directory;
   int64_t port = 0;
-  static constexpr auto keys() {
-    return known_keys(Required{"directory", &AnnouncedRow::directory, "the row's folder"},
-                      Required{"port", &AnnouncedRow::port, "where its ranks meet"});
-  }
+  KEYS(AnnouncedRow, REQUIRED(directory, "the row's folder"), REQUIRED(port, "where its ranks meet"));
 };
 
 // Writes atomically, also on a network file system.
@@ -84,9 +82,11 @@ bool is_follower() {
 static void run_rank(const AnnouncedRow& row, const fs::path& done, const Request& request,
                      const fs::path& train_slice) {
   base::Command command;
-  command.environment = {{"MASTER_PORT", std::to_string(row.port)}, {"RANK_LOGS", row.directory}};
-  wrap_rank(command, rank_of_environment(), {train_slice, "--job", fs::path(row.directory) / "job.json"},
-            request, row.directory);
+  const fs::path job = fs::path(row.directory) / "job.json";
+  prepare_rank(command, read_job(job).row);
+  command.environment["MASTER_PORT"] = std::to_string(row.port);
+  command.environment["RANK_LOGS"] = row.directory;
+  wrap_rank(command, rank_of_environment(), {train_slice, "--job", job}, request, row.directory);
   const pid_t pid = start(command);
   for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kFollowerPoll))
     if (fs::exists(done) || base::interrupted()) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "harness/base/json_text.h"
 #include "harness/base/process_limits.h"
@@ -80,6 +81,7 @@ static Words twin(const Installation& installation) {
 }
 
 Words rank_program(const Row& row, const Installation& installation, const LaunchSetting& setting) {
+  if (!setting.program.empty()) return setting.program;
   Words words = row.engine == "libtorch" ? Words{installation.train_slice} : twin(installation);
   append(words, {"--job", setting.directory / "job.json"});
   return words;
@@ -180,20 +182,25 @@ static std::string slurm_address(const std::string& node) {
   return text.substr(at + key.size(), text.find(' ', at) - at - key.size());
 }
 
+// The host of a hostfile's line, such as `user@node1 slots=4  # comment`; empty for a line without one.
+static std::string host_of(const std::string& line) {
+  std::string host;
+  std::istringstream(line.substr(0, line.find('#'))) >> host;
+  return host.substr(host.find('@') + 1);
+}
+
 // The host of rank 0, where its TCP store listens.
 static std::string first_host(const Request& request) {
   std::string names = request.hosts;
   if (!request.hostfile.empty()) {
     std::ifstream file(request.hostfile);
-    for (std::string line; names.empty() && std::getline(file, line);)
-      if (line.find_first_not_of(" \t") != std::string::npos && line[line.find_first_not_of(" \t")] != '#')
-        names = line.substr(line.find_first_not_of(" \t"));
+    for (std::string line; names.empty() && std::getline(file, line);) names = host_of(line);
   } else if (const char* nodes = std::getenv("SLURM_JOB_NODELIST"); names.empty() && nodes) {
     names = base::run_to_end({{"scontrol", "show", "hostnames", nodes}, {}, {}, {}, {}}).output;
     return slurm_address(names.substr(0, names.find('\n')));
   }
   if (names.empty()) return "localhost";
-  return names.substr(0, names.find_first_of(":, \t\n"));
+  return names.substr(0, names.find_first_of(":,"));
 }
 
 void add_master(base::Command& command, const Request& request, const LaunchSetting& setting) {

@@ -29,11 +29,12 @@ struct LaunchSetting {
   // first.
   Words enter[2] = {{"nsenter", "--target", "NODE0"}, {"nsenter", "--target", "NODE1"}};
   Words cross = {"nsenter", "--target", "NODE1"};
+  Words program = {};  // with its arguments, instead of the row's
 };
 
 void append(Words& words, const Words& more);
 
-// train_slice, or for a row with another engine bench/twin/twin.py.
+// setting.program, else train_slice, or for a row with another engine bench/twin/twin.py.
 Words rank_program(const Row& row, const Installation& installation, const LaunchSetting& setting);
 // Why this machine's Python can't run a row's engine, with the next step; empty when it can. Asks that Python
 // once for each engine and device.

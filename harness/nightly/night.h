@@ -31,27 +31,24 @@ struct NightRow {
   // What nights are compared by: undisturbed_s where there are any, else as measured; and their median.
   const std::vector<double>& compared_seconds() const;
   double compared_s() const;
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"row", &NightRow::row, "its id"}, Required{"scale", &NightRow::scale, "as in the records"},
-        Required{"device", &NightRow::device, "as in the records"},
-        Required{"status", &NightRow::status, "OK, or that of the first repeat if none is OK"},
-        Required{"config", &NightRow::config,
-                 "hash of the resolved settings; another hash is another series"},
-        Required{"totals_s", &NightRow::totals_s, "of the repeats with status OK, in order"},
-        Required{"phases_ms", &NightRow::phases_ms, "mean per batch, median over these repeats"},
-        Required{"repeats", &NightRow::repeats, "failed ones included"},
-        WhenSet{"metrics", &NightRow::metrics,
-                "by name, those of report/metrics.h with `better`, as in table.csv; seconds are in totals_s"},
-        WhenSet{
-            "undisturbed_s", &NightRow::undisturbed_s,
-            "totals_s without the share of the processor that others took, only if the row waits for nothing "
-            "else and others took 2 % or more of a run (stats/disturbance.h)"},
-        WhenSet{
-            "spoiled", &NightRow::spoiled,
-            "repeats of which others took 10 % or more of the cores, if their seconds can't be corrected for it; "
-            "where these are most, nights aren't compared with this one"});
-  }
+  KEYS(
+      NightRow, REQUIRED(row, "its id"), REQUIRED(scale, "as in the records"),
+      REQUIRED(device, "as in the records"),
+      REQUIRED(status, "OK, or that of the first repeat if none is OK"),
+      REQUIRED(config, "hash of the resolved settings; another hash is another series"),
+      REQUIRED(totals_s, "of the repeats with status OK, in order"),
+      REQUIRED(phases_ms, "mean per batch, median over these repeats"),
+      REQUIRED(repeats, "failed ones included"),
+      WHEN_SET(metrics,
+               "by name, those of report/metrics.h with `better`, as in table.csv; seconds are in totals_s"),
+      WHEN_SET(
+          undisturbed_s,
+          "totals_s without the share of the processor that others took, only if the row waits for nothing "
+          "else and others took 2 % or more of a run (stats/disturbance.h)"),
+      WHEN_SET(
+          spoiled,
+          "repeats of which others took 10 % or more of the cores, if their seconds can't be corrected for it; "
+          "where these are most, nights aren't compared with this one"));
 };
 
 struct Night {
@@ -63,25 +60,18 @@ struct Night {
   std::vector<std::string> gpu_faults = {};
 
   size_t rows_ok() const;  // those with a figure
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"schema", &Night::schema, "1"},
-        Required{"id", &Night::id, "time and host, usually the name of the run's folder"},
-        Required{"started_at", &Night::started_at, "UTC, ISO 8601"},
-        Required{"tag", &Night::tag, "free text, e.g. a branch or a driver version"},
-        Required{"machine", &Night::machine, "machine_fingerprint()"},
-        Required{"environment", &Night::environment, "environment_key()"},
-        Required{"host", &Night::host, "name of the machine"},
-        Required{"revision", &Night::revision, "of the sources"},
-        Required{"run", &Night::run, "folder of the run with the full records"},
-        WhenSet{"imported", &Night::imported, "came from another history"},
-        Required{"complete", &Night::complete, "false: the run was cut short; only finished rows are here"},
-        Required{"canaries", &Night::canaries, "ms by name, see machine_health.h; empty: none were run"},
-        Required{"rows", &Night::rows, "one entry each"},
-        WhenSet{"gpu_faults", &Night::gpu_faults,
+  KEYS(Night, REQUIRED(schema, "1"), REQUIRED(id, "time and host, usually the name of the run's folder"),
+       REQUIRED(started_at, "UTC, ISO 8601"), REQUIRED(tag, "free text, e.g. a branch or a driver version"),
+       REQUIRED(machine, "machine_fingerprint()"), REQUIRED(environment, "environment_key()"),
+       REQUIRED(host, "name of the machine"), REQUIRED(revision, "of the sources"),
+       REQUIRED(run, "folder of the run with the full records"),
+       WHEN_SET(imported, "came from another history"),
+       REQUIRED(complete, "false: the run was cut short; only finished rows are here"),
+       REQUIRED(canaries, "ms by name, see machine_health.h; empty: none were run"),
+       REQUIRED(rows, "one entry each"),
+       WHEN_SET(gpu_faults,
                 "what the driver told of GPUs that an operator should look at, "
-                "see machine_health.h"});
-  }
+                "see machine_health.h"));
 };
 
 // From the records of one run on one machine, with rows on emulated devices at full size (stats/full_size.h).

@@ -39,10 +39,7 @@ namespace {
 struct LockHolder {
   int64_t pid = 0;
   std::string since;
-  static constexpr auto keys() {
-    return known_keys(Key{"pid", &LockHolder::pid, "of the program"},
-                      Key{"since", &LockHolder::since, "UTC, ISO 8601"});
-  }
+  KEYS(LockHolder, KEY(pid, "of the program"), KEY(since, "UTC, ISO 8601"));
 };
 
 std::string holder_of(const fs::path& lock_file) try {
@@ -109,7 +106,7 @@ Told tell_changes(const Installation& installation, const History& history, cons
                   const std::string& fleet_host, std::ostream& console) {
   std::vector<Night> nights = history.nights();
   if (!kept) nights.push_back(night);
-  Analysis analysis = analyse(nights, night, installation.results / "noise", installation.project, std::cerr);
+  Analysis analysis = analyse(nights, night, installation.noise(), installation.project, std::cerr);
   AnnouncedAlarms announced(
       history.folder() / (fleet_host.empty() ? "alarms.jsonl" : "alarms-" + fleet_host + ".jsonl"),
       std::cerr);

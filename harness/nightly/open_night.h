@@ -15,14 +15,9 @@ struct OpenNight {
   std::map<std::string, double> canaries;
   bool finished = false;
 
-  static constexpr auto keys() {
-    return known_keys(Required{"id", &OpenNight::id, "of the night"},
-                      Required{"tag", &OpenNight::tag, "free text"},
-                      Required{"host", &OpenNight::host, "that it runs on"},
-                      Required{"run", &OpenNight::run, "folder of its records"},
-                      Required{"canaries", &OpenNight::canaries, "ms by name, those measured so far"},
-                      Required{"finished", &OpenNight::finished, "all rows have ended"});
-  }
+  KEYS(OpenNight, REQUIRED(id, "of the night"), REQUIRED(tag, "free text"), REQUIRED(host, "that it runs on"),
+       REQUIRED(run, "folder of its records"), REQUIRED(canaries, "ms by name, those measured so far"),
+       REQUIRED(finished, "all rows have ended"));
 };
 
 // Appends the night's current state to its file. Throws std::runtime_error when it can't be written.

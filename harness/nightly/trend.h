@@ -26,12 +26,8 @@ struct ChangePoint {
   double p = 1;                  // of Student's t test between the two levels
 
   double change() const { return after / before - 1; }
-  static constexpr auto keys() {
-    return known_keys(Required{"index", &ChangePoint::index, "of the first night after the change"},
-                      Required{"before", &ChangePoint::before, "mean"},
-                      Required{"after", &ChangePoint::after, "mean"},
-                      Required{"p", &ChangePoint::p, "of Student's t between them"});
-  }
+  KEYS(ChangePoint, REQUIRED(index, "of the first night after the change"), REQUIRED(before, "mean"),
+       REQUIRED(after, "mean"), REQUIRED(p, "of Student's t between them"));
 };
 
 // Returns one list per series. Window 50 and p 0.001 are Otava's defaults. `source_dir` contains
@@ -72,16 +68,11 @@ struct Alarm {
   double before = 0, after = 0;
   std::string canary, told = {};
   // A line of alarms.jsonl.
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"key", &Alarm::key, "of the trend"}, Required{"row", &Alarm::row, "whose figure changed"},
-        Required{"machine", &Alarm::machine, "fingerprint"},
-        Required{"since", &Alarm::since, "id of the first night after the change"},
-        Required{"before", &Alarm::before, "mean, in the metric's unit"},
-        Required{"after", &Alarm::after, "mean, in the metric's unit"},
-        Required{"canary", &Alarm::canary, "canary_behind(); if not empty, the machine is the cause"},
-        Key{"told", &Alarm::told, "id of the night that told it"});
-  }
+  KEYS(Alarm, REQUIRED(key, "of the trend"), REQUIRED(row, "whose figure changed"),
+       REQUIRED(machine, "fingerprint"), REQUIRED(since, "id of the first night after the change"),
+       REQUIRED(before, "mean, in the metric's unit"), REQUIRED(after, "mean, in the metric's unit"),
+       REQUIRED(canary, "canary_behind(); if not empty, the machine is the cause"),
+       KEY(told, "id of the night that told it"));
 };
 
 // `margins`: smallest relevant change by machine and row; without one, kSmallestMargin or kMetricMargin.

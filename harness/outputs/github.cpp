@@ -1,8 +1,6 @@
 // Workflow commands and the step summary of GitHub Actions.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/outputs/outputs.h"
 #include "harness/report/summary/grid.h"
 

@@ -71,9 +71,8 @@ int compare_jobs(const Installation& installation, const Request& request, const
                               : record.status + ": " + record.reason);
     }
   }
-  return compare_runs(
-      {folder / "A", folder / "B", folder, false, installation.results / "noise", installation.project},
-      console);
+  return compare_runs({folder / "A", folder / "B", folder, false, installation.noise(), installation.project},
+                      console);
 }
 
 }  // namespace harness

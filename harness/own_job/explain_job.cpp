@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
 #include <random>
 #include <set>
 
@@ -16,6 +15,7 @@
 #include "harness/config/nearest.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/own_job/job_commands.h"
+#include "harness/plan/prediction.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
 #include "harness/run/execution.h"
@@ -224,7 +224,7 @@ int explain_job(const Installation& installation, const Request& request, const 
                 std::ostream& console) {
   check_names(job.changes);
   JobSubject subject(installation, request, job);
-  base::say("{}\n  at most {:.0f} min; records: {}\n", fmt::join(job.command, " "), job.within_s / 60,
+  base::say("{}\n  at most {}; records: {}\n", fmt::join(job.command, " "), duration_text(job.within_s),
             (subject.folder() / "records.jsonl").string());
   const base::Stopwatch watch;
   const bool measured = subject.survey();

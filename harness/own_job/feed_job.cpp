@@ -1,7 +1,7 @@
 // Drains a job's loader in several segments and compares its rate with what devices take.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "harness/base/exit_code.h"
 #include "harness/base/interrupt.h"
@@ -42,7 +42,7 @@ int feed_job(const Installation& installation, const Request& request, const Job
   for (const Record& record : subject.records())
     if (is_ok(record)) {
       rates.push_back(*record.images_per_second);
-      batch = record.config.batch;
+      batch = std::max<int64_t>(1, record.config.batch / record.world_size);  // of one rank's device
     }
   if (rates.empty()) {
     console << "no figure: "

@@ -16,18 +16,11 @@ struct ProbeStep {
          other_ms = 0;
   int64_t items = 0;
   std::optional<double> loss;
-  static constexpr auto keys() {
-    return known_keys(Required{"wall_ms", &ProbeStep::wall_ms, "all of it"},
-                      Key{"load_ms", &ProbeStep::load_ms, "within next() of the training loaders"},
-                      Key{"h2d_ms", &ProbeStep::h2d_ms, "copies to the device"},
-                      Key{"forward_ms", &ProbeStep::forward_ms, "from next() to backward"},
-                      Key{"backward_ms", &ProbeStep::backward_ms, "backward"},
-                      Key{"sync_ms", &ProbeStep::sync_ms, "collectives that the script calls"},
-                      Key{"step_ms", &ProbeStep::step_ms, "optimizer"},
-                      Key{"other_ms", &ProbeStep::other_ms, "the rest"},
-                      Key{"items", &ProbeStep::items, "of its batches"},
-                      Key{"loss", &ProbeStep::loss, "where the script's backward starts from one number"});
-  }
+  KEYS(ProbeStep, REQUIRED(wall_ms, "all of it"), KEY(load_ms, "within next() of the training loaders"),
+       KEY(h2d_ms, "copies to the device"), KEY(forward_ms, "from next() to backward"),
+       KEY(backward_ms, "backward"), KEY(sync_ms, "collectives that the script calls"),
+       KEY(step_ms, "optimizer"), KEY(other_ms, "the rest"), KEY(items, "of its batches"),
+       KEY(loss, "where the script's backward starts from one number"));
 };
 
 // As a record names them.
@@ -43,18 +36,11 @@ struct ProbeSegment {
   double added_ms = 0;
   bool unfinished = false;
   std::vector<ProbeStep> steps;
-  static constexpr auto keys() {
-    return known_keys(Required{"index", &ProbeSegment::index, "number in the plan"},
-                      Required{"block", &ProbeSegment::block, "as in the plan"},
-                      Required{"change", &ProbeSegment::change, "as in the plan"},
-                      Key{"added_ms", &ProbeSegment::added_ms, "as in the plan"},
-                      Key{"items", &ProbeSegment::items, "of its timed iterations"},
-                      Key{"updates", &ProbeSegment::updates, "steps of the optimizer"},
-                      Key{"settled", &ProbeSegment::settled, "untimed iterations before"},
-                      Key{"excluded", &ProbeSegment::excluded, "left out among them"},
-                      Key{"unfinished", &ProbeSegment::unfinished, "the script ended within it"},
-                      Required{"steps", &ProbeSegment::steps, "timed iterations"});
-  }
+  KEYS(ProbeSegment, REQUIRED(index, "number in the plan"), REQUIRED(block, "as in the plan"),
+       REQUIRED(change, "as in the plan"), KEY(added_ms, "as in the plan"),
+       KEY(items, "of its timed iterations"), KEY(updates, "steps of the optimizer"),
+       KEY(settled, "untimed iterations before"), KEY(excluded, "left out among them"),
+       KEY(unfinished, "the script ended within it"), REQUIRED(steps, "timed iterations"));
 };
 
 struct ProbeRank {

@@ -38,11 +38,8 @@ struct EventArguments {
   std::optional<int64_t> correlation;
   std::optional<double> bytes;
   json dims;
-  static constexpr auto keys() {
-    return known_keys(Key{"correlation", &EventArguments::correlation, "equal in a call and what it started"},
-                      Key{"bytes", &EventArguments::bytes, "of a copy"},
-                      Key{"Input Dims", &EventArguments::dims, "shapes of the inputs"});
-  }
+  KEYS(EventArguments, KEY(correlation, "equal in a call and what it started"), KEY(bytes, "of a copy"),
+       Key{"Input Dims", &EventArguments::dims, "shapes of the inputs"});
 };
 
 struct Event {
@@ -50,31 +47,23 @@ struct Event {
   std::optional<double> begin_us, length_us;
   json thread;
   EventArguments arguments;
-  static constexpr auto keys() {
-    return known_keys(Key{"ph", &Event::kind, "X: with begin and length"},
-                      Key{"name", &Event::name, "of the operator, kernel or range"},
-                      Key{"cat", &Event::category, "e.g. cpu_op"}, Key{"ts", &Event::begin_us, "begin, us"},
-                      Key{"dur", &Event::length_us, "length, us"},
-                      Key{"tid", &Event::thread, "thread, a stream on a GPU"},
-                      Key{"args", &Event::arguments, "depends on the category"});
-  }
+  KEYS(Event, Key{"ph", &Event::kind, "X: with begin and length"},
+       KEY(name, "of the operator, kernel or range"), Key{"cat", &Event::category, "e.g. cpu_op"},
+       Key{"ts", &Event::begin_us, "begin, us"}, Key{"dur", &Event::length_us, "length, us"},
+       Key{"tid", &Event::thread, "thread, a stream on a GPU"},
+       Key{"args", &Event::arguments, "depends on the category"});
 };
 
 struct TraceHead {
   struct Distributed {
     int64_t rank = 0, world = 1;
-    static constexpr auto keys() {
-      return known_keys(Key{"rank", &Distributed::rank, "number of the process"},
-                        Key{"world_size", &Distributed::world, "processes"});
-    }
+    KEYS(Distributed, KEY(rank, "number of the process"),
+         Key{"world_size", &Distributed::world, "processes"});
   };
   struct Gpu {
     std::string name;
     double memory_bytes = 0;
-    static constexpr auto keys() {
-      return known_keys(Key{"name", &Gpu::name, "of the model"},
-                        Key{"totalGlobalMem", &Gpu::memory_bytes, "bytes"});
-    }
+    KEYS(Gpu, KEY(name, "of the model"), Key{"totalGlobalMem", &Gpu::memory_bytes, "bytes"});
   };
   Distributed distributed;
   std::vector<Gpu> gpus;

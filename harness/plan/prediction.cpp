@@ -49,10 +49,7 @@ std::vector<PastDuration> past_durations_in(const fs::path& records) {
 struct RunDurations {
   uint64_t bytes = 0;
   std::vector<PastDuration> taken;
-  static constexpr auto keys() {
-    return known_keys(Required{"bytes", &RunDurations::bytes, "of records.jsonl as it was read"},
-                      Required{"taken", &RunDurations::taken, "of its rows"});
-  }
+  KEYS(RunDurations, REQUIRED(bytes, "of records.jsonl as it was read"), REQUIRED(taken, "of its rows"));
 };
 using Durations = std::map<std::string, RunDurations>;
 

@@ -25,14 +25,8 @@ struct PastDuration {
   double batches = 0;  // including warm-up
 
   static constexpr bool kAsList = true;
-  static constexpr auto keys() {
-    return known_keys(Key{"row", &PastDuration::row, "its id"},
-                      Key{"scale", &PastDuration::scale, "of the run"},
-                      Key{"machine", &PastDuration::machine, "as machine_for()"},
-                      Key{"config", &PastDuration::config, "config_hash()"},
-                      Key{"wall_s", &PastDuration::wall_s, "of the row"},
-                      Key{"batches", &PastDuration::batches, "warm-up included"});
-  }
+  KEYS(PastDuration, KEY(row, "its id"), KEY(scale, "of the run"), KEY(machine, "as machine_for()"),
+       KEY(config, "config_hash()"), KEY(wall_s, "of the row"), KEY(batches, "warm-up included"));
 };
 
 // machine_fingerprint() from facts known before a run, i.e. without the name of a GPU.

@@ -24,7 +24,10 @@ class Chooser {
       : plan_(plan), seconds_(seconds), budget_s_(budget_s), reasons_(plan.size()) {
     choice_.chosen.assign(plan.size(), false);
     for (size_t i = 0; i < plan.size(); ++i)
-      if (seconds[i] <= 0) choice_.chosen[i] = true;
+      if (seconds[i] <= 0) {
+        choice_.chosen[i] = true;
+        if (plan[i].skip_reason.empty()) axes_.insert(axis(i));  // it has finished
+      }
   }
 
   Choice choose() {

@@ -141,11 +141,12 @@ void Execution::discard() {
   if (request_.out.empty()) fs::remove(folder_, ignored);  // fails if it contains other files
 }
 
-// In a continued run, by the speed that it measured at its start.
+// In a continued run, by the speed that it measured at its start, if a record keeps it.
 void Execution::choose_time_scales() {
   for (const Record& record : records_)
     if (record.scale.decoded_images_per_s) scale_.decoded_images_per_s = record.scale.decoded_images_per_s;
-  if (request_.choose_time_scales && !scale_.decoded_images_per_s)
+  const bool chooses = request_.choose_time_scales || (rerun_ && records_.empty());
+  if (chooses && !scale_.decoded_images_per_s)
     scale_.decoded_images_per_s = measure_decoding(installation_, plan_.front().row);
   if (scale_.decoded_images_per_s)
     harness::choose_time_scales(setting(), plan_, *scale_.decoded_images_per_s);

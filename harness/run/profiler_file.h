@@ -67,14 +67,10 @@ struct KinetoEvent {
   std::string kind, name, category;
   nlohmann::json process, id;
   std::optional<double> begin_us;
-  static constexpr auto keys() {
-    return known_keys(Key{"ph", &KinetoEvent::kind, "X: with begin and length, M: a description, ..."},
-                      Key{"name", &KinetoEvent::name, "of the operator"},
-                      Key{"cat", &KinetoEvent::category, "e.g. cpu_op"},
-                      Key{"pid", &KinetoEvent::process, "of the host, or the device's number, or words"},
-                      Key{"id", &KinetoEvent::id, "of an arrow or collective"},
-                      Key{"ts", &KinetoEvent::begin_us, "since the file's base time"});
-  }
+  KEYS(KinetoEvent, Key{"ph", &KinetoEvent::kind, "X: with begin and length, M: a description, ..."},
+       KEY(name, "of the operator"), Key{"cat", &KinetoEvent::category, "e.g. cpu_op"},
+       Key{"pid", &KinetoEvent::process, "of the host, or the device's number, or words"},
+       KEY(id, "of an arrow or collective"), Key{"ts", &KinetoEvent::begin_us, "since the file's base time"});
   // False for Kineto's events about itself, whose process ids are words.
   bool is_operator() const {
     return !kind.empty() && process.is_number() && (kind != "M" || name.starts_with("thread_"));

@@ -16,36 +16,6 @@ namespace harness {
 
 using nlohmann::json;
 
-// Fields that say how images are loaded, hardware is emulated or time is measured, not how the row trains.
-constexpr const char* kNoTraining[] = {"window",
-                                       "device_file",
-                                       "time_scale",
-                                       "core_images_per_s",
-                                       "wire",
-                                       "wire_divisor",
-                                       "link_rate_mbit",
-                                       "loader",
-                                       "command",
-                                       "compare_pixels",
-                                       "cache",
-                                       "readahead",
-                                       "read_rate",
-                                       "read_latency_ms",
-                                       "store_rate_mbit",
-                                       "store_latency_ms",
-                                       "handing_over",
-                                       "pin_loader_threads",
-                                       "learning_rate_schedule",
-                                       "learning_rate_warmup",
-                                       "collectives",
-                                       "validation",
-                                       "phase_clock",
-                                       "momentum",
-                                       "malloc",
-                                       "jpeg_simd",
-                                       "host_work_ms",
-                                       "needless",
-                                       "retain_graph"};
 constexpr const char* kOrder[] = {"order", "interleave", "shuffle_window"};
 
 // Images per device of the one batch. A micro-batch has two at least, because batch norm needs more than one.
@@ -61,8 +31,7 @@ Row real_twin(const Row& row, RealWork work, const Scale& scale, const Scale& sm
   json trained = to_json(row);
   const auto reset = [&](const char* field) { trained[field] = usual[field]; };
   for (const Field& field : fields())
-    if (field.acts_on != ActsOn::all) reset(field.name);
-  for (const char* field : kNoTraining) reset(field);
+    if (field.acts_on != ActsOn::all || !field.trains) reset(field.name);
   const bool slice = work == RealWork::slice;
   if (!slice || !keeps_storage)
     for (const char* field : kOrder) reset(field);

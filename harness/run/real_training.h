@@ -2,7 +2,6 @@
 // before they are timed, and later as many batches as were timed.
 #pragma once
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

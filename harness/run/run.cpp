@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
-#include <sstream>
 #include <utility>
 
 #include "harness/base/interrupt.h"
@@ -146,10 +145,10 @@ int dry_run(const Installation& installation, const Request& request, const Axis
   const RowSetting setting{installation,           request, values, selection.scale, no_data, machine, build,
                            selection.device_files, "RUN"};
   if (selection.scale.slowest_time_scale > 0 && !sets(request, "time_scale"))
-    choose_time_scales(setting, plan,
-                       request.machine.empty()
-                           ? measure_decoding(installation, selection.rows.front()).value_or(kCoreDecodes)
-                           : kCoreDecodes * double(machine.cores.value_or(1)));
+    choose_time_scales(
+        setting, plan,
+        (request.machine.empty() ? measure_decoding(installation, selection.rows.front()) : std::nullopt)
+            .value_or(kCoreDecodes * double(machine.cores.value_or(1))));
   std::vector<Repetition> runs = all_runs(plan, request);
   if (rerun) runs = runs_left(plan, runs, read_records(request.out, std::cerr), *rerun);
   const Schedule schedule = schedule_of(installation, request, selection.scale, plan, runs, machine);

@@ -17,7 +17,7 @@ namespace harness {
 
 AxisValues ask_values(const Installation& installation) {
   if (!fs::exists(installation.train_slice)) return {};
-  const base::Finished finished = base::run_to_end({{installation.train_slice, "--values"}, {}, {}, {}, {}});
+  const base::Finished finished = base::run_to_end({{installation.train_slice, "--values"}});
   std::string why = fmt::format("exit code {}", finished.exit_code);
   if (finished.exit_code == 0) try {
       return decode<AxisValues>(base::require_json(finished.output));

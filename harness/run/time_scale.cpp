@@ -70,8 +70,8 @@ Demand demand_of(const Record& planned, double decoded_images_per_s) {
 }
 
 std::optional<double> measure_decoding(const Installation& installation, const Row& row) {
-  const base::Finished finished = base::run_to_end(
-      {{installation.train_slice, "--probe-decoding", std::to_string(row.image_px)}, {}, {}, {}, {}});
+  const base::Finished finished =
+      base::run_to_end({{installation.train_slice, "--probe-decoding", std::to_string(row.image_px)}});
   const auto answer = base::parse_json(finished.output);
   if (finished.exit_code != 0 || !answer.is_object()) return std::nullopt;
   const double rate = answer.value("images_per_s", 0.0);

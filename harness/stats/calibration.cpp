@@ -16,10 +16,8 @@ namespace {
 // Those of a GPU's device.settings that a device file tells.
 struct DeviceReadings {
   std::optional<double> memory_bytes, h2d_gb_per_s;
-  static constexpr auto keys() {
-    return known_keys(Key{"memory_bytes", &DeviceReadings::memory_bytes, "memory of the GPU"},
-                      Key{"h2d_gb_per_s", &DeviceReadings::h2d_gb_per_s, "rate of the copies of batches"});
-  }
+  KEYS(DeviceReadings, KEY(memory_bytes, "memory of the GPU"),
+       KEY(h2d_gb_per_s, "rate of the copies of batches"));
 };
 
 // Median over the batches of the sum of some phases, on the first rank.

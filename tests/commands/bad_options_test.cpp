@@ -66,13 +66,15 @@ TEST_F(BadOptions, ADryRunLooksForTheFolderOfImages) {
 }
 
 TEST_F(BadOptions, AHostfileHasAHostOnEachLine) {
-  EXPECT_EQ(hostfile_problem(
-                write("good", "# nodes\nnode1 slots=4 max_slots=8\n\nuser@node2  slots=2 # fast\nnode3\n")),
+  EXPECT_EQ(hostfile_problem(write("good",
+                                   "# nodes\nnode1 slots=4 max_slots=8\n\nuser@node2  slots=2 # fast\nnode3\n"
+                                   "node4 slots = 4 max_slots= 8\r\n")),
             "");
   for (const auto& [text, found] : {std::pair("node1 slots=four\n", "'four'"),
                                     {"node1\nnode2 slots=0\n", ":2: "},
                                     {"node1 slots\n", "'slots'"},
                                     {"node1 4\n", "'4'"},
+                                    {"node1 slots =\n", "'slots='"},
                                     {":4\n", "':4'"},
                                     {"# none\n\n", "names no host"}}) {
     const std::string problem = hostfile_problem(write("bad", text));

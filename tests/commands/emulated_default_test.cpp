@@ -1,5 +1,8 @@
 // unit: without a GPU rows run on emulated devices, at a time scale that suits the machine, where no option
 // says otherwise; from outside, with a fake train_slice.
+#include <fmt/format.h>
+
+#include "harness/contract/machine.h"
 #include "tests/support/program.h"
 
 namespace harness::emulated_default_test {
@@ -43,6 +46,30 @@ TEST_F(EmulatedDefault, TheTimeScaleFollowsFromWhatTheMachineDecodes) {
   EXPECT_EQ(slow["scale"]["decoded_images_per_s"], 300);
   EXPECT_EQ(record_of("0", {"--set", "storage=synthetic", "--set", "time_scale=3"})["config"]["time_scale"],
             3);
+}
+
+TEST_F(EmulatedDefault, ARunThatEndedBeforeItsFirstRecordChoosesTheTimeScaleWhenItGoesOn) {
+  record_of("0", {"--set", "storage=files", "--set", "cache=as_is"}, "1e6", "300");
+  write_records("run", {});
+  EXPECT_EQ(run({"--resume", directory / "run"}, {{"FAKE_LOADER", "1e6"}, {"FAKE_DECODING", "300"}}), 0)
+      << errors();
+  const std::vector<json> all = records_in("run");
+  ASSERT_EQ(all.size(), 1u) << errors();
+  EXPECT_EQ(all[0]["config"]["time_scale"], 4);
+}
+
+TEST_F(EmulatedDefault, WhereDecodingCannotBeMeasuredAPlanTakesTheUsualRateOfEachCore) {
+  std::ofstream(directory / "machine.yaml")
+      << fmt::format("cores: {}\nmemory_gib: 128\n", describe_machine().cores.value_or(1));
+  const auto time_scale = [&](Words more) {
+    more.insert(more.begin(), {"--scale", "emulated", "--device", "emulated", "--only", "0", "--set",
+                               "storage=files", "--set", "cache=as_is", "--dry-run"});
+    EXPECT_EQ(run(more), 0) << errors();
+    const std::string plan = output();
+    const size_t at = plan.find("time x ");
+    return at == plan.npos ? "none in " + plan : plan.substr(at, plan.find_first_of(",;\n", at) - at);
+  };
+  EXPECT_EQ(time_scale({}), time_scale({"--machine", directory / "machine.yaml"}));
 }
 
 TEST_F(EmulatedDefault, ARowThatTheMachineHeldUpRunsAgainMoreSlowly) {

@@ -29,10 +29,21 @@ class EmulatedDevice : public testing::Test {
 
   const harness::Emulation emulation_{
       harness::read_device_file(harness::device_file(SOURCE_DIR, harness::kDefaultDeviceFile)), 16, 4};
-  std::unique_ptr<Device> device_ = DeviceRegistry::instance().find("emulated")(
-      {.batch_size = kImages, .image_px = 224, .emulation = &emulation_});
-  ResNet model_{{64, 1000, 1}};
+  std::unique_ptr<Device> device_ =
+      DeviceRegistry::instance().find("emulated")({.batch_size = kImages, .emulation = &emulation_});
+  ResNet model_{harness::Row()};
 };
+
+// Else they would be taken for copies within an operator, which take none.
+TEST_F(EmulatedDevice, CopiesTakeTimeAfterAnOperatorThatFailed) {
+  const auto on_device = at::TensorOptions().device(device_->torch_device());
+  const at::Tensor few = at::zeros({4}, on_device), many = at::zeros({1 << 20}, on_device);
+  const at::Tensor beyond = at::zeros({1}, at::kLong).add_(9).to(device_->torch_device());
+  EXPECT_ANY_THROW(few.index_select(0, beyond));
+  const Nanoseconds before = tail();
+  many.cpu();
+  EXPECT_GT(tail(), before);
+}
 
 TEST_F(EmulatedDevice, AStepTakesWhatItsFileSays) {
   const Durations& durations = emulated::machine().durations;
@@ -47,7 +58,7 @@ TEST_F(EmulatedDevice, AStepTakesWhatItsFileSays) {
   EXPECT_NEAR(double(forward) / double(durations.forward(kImages)), 1, 0.01);
   EXPECT_NEAR(double(backward) / double(durations.backward(kImages)), 1, 0.01);
 
-  const auto sgd = make_optimizer({0.1, 0.9, 1e-4});
+  const auto sgd = make_optimizer(harness::Row());
   sgd->step(model_.parameter_tensors(), model_.gradient_tensors());
   const Nanoseconds stepped = tail();
   sgd->step(model_.parameter_tensors(), model_.gradient_tensors());

@@ -102,14 +102,21 @@ TEST_F(TwoNodesFaults, AnInterruptAndAKillLeaveNoNamespace) {
   }
 }
 
-TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
+// With copies of its own: a test that ends early leaves a damaged one.
+class PackedFaults : public LaunchFaults {
+ protected:
+  pid_t start_packed(Words more, const char* run) {
+    more.insert(more.end(), {"--data", directory / "images"});
+    return start_marked(matrix("0", more, run), {{"RUN_MATRIX_DATA", directory / "data"}});
+  }
+};
+
+TEST_F(PackedFaults, ACopyThatBecomesShorterIsNamed) {
   bench::small_dataset(directory / "images", 200);
   for (const char* storage : {"raw", "tfrecord", "lmdb"}) {
-    const pid_t pid =
-        start_matrix("0",
-                     {"--data", directory / "images", "--set", std::string("storage=") + storage, "--set",
-                      "timed_batches=100000", "--set", "batch=8"},
-                     storage);
+    const pid_t pid = start_packed(
+        {"--set", std::string("storage=") + storage, "--set", "timed_batches=100000", "--set", "batch=8"},
+        storage);
     row_folder = directory / storage / "rows" / "0-repeat0";
     training_rank(0);
     const fs::path packed = json::parse(content_of(row_folder / "job.json"))["packed"][storage];
@@ -130,11 +137,11 @@ TEST_F(LaunchFaults, APackedCopyThatBecomesShorterIsNamed) {
 
 // In the middle, where the images are; LMDB's size of a page, by which the library divides; and the number of
 // records in its leaves (pages with flag 2), beyond which it reads in all loader threads at once.
-TEST_F(LaunchFaults, ADamagedPackedCopyIsNamed) {
+TEST_F(PackedFaults, ADamagedCopyIsNamed) {
   bench::small_dataset(directory / "images", 200);
   const auto made = [&](Words words) {
     words.insert(words.begin(), BINARY_DIR "/make_dataset");
-    words.insert(words.end(), {"--store", SOURCE_DIR "/data/packed"});
+    words.insert(words.end(), {"--store", directory / "data/packed"});
     base::Command command;
     command.arguments = words;
     const base::Finished finished = base::run_to_end(command);
@@ -158,8 +165,7 @@ TEST_F(LaunchFaults, ADamagedPackedCopyIsNamed) {
         if (file.seekg(page + 10).get() == 2) file.seekp(page + 12) << std::string(2, '\0');
     }
     const pid_t pid =
-        start_matrix("0",
-                     {"--data", directory / "images", "--set", "storage=" + name, "--set",
+        start_packed({"--set", "storage=" + name, "--set",
                       name == "parquet" ? "order=in_order" : "order=shuffled", "--set", "batch=8"},
                      storage.c_str());
     EXPECT_EQ(exit_code_of(pid), 1) << storage;

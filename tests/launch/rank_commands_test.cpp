@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "harness/base/process_limits.h"
@@ -12,6 +13,7 @@
 #include "harness/plan/plan.h"
 #include "harness/run/row_checks.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace harness::rank_commands_test {
 
@@ -120,6 +122,16 @@ TEST_F(RankCommands, HostsMeanMpirun) {
   EXPECT_TRUE(has("MASTER_ADDR=a")) << line();
   EXPECT_TRUE(has("MASTER_PORT=4711")) << line();
   EXPECT_TRUE(has("-x MASTER_ADDR")) << line();
+}
+
+TEST_F(RankCommands, TheStoreListensOnTheFirstHostOfAHostfile) {
+  const TemporaryFolder folder;
+  request.hostfile = folder / "hosts";
+  row.nodes = 2;
+  for (const char* first : {"node1", "  node1 slots=4", "user@node1 slots=4", "node1\r", "node1#fast"}) {
+    std::ofstream(request.hostfile) << "# nodes\n\n" << first << "\nnode2\n";
+    EXPECT_EQ(launch().commands.at(0).environment["MASTER_ADDR"], "node1") << first;
+  }
 }
 
 TEST_F(RankCommands, AnAllocationOfSeveralNodesMeansSrun) {

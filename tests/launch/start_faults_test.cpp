@@ -77,6 +77,18 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
   exit_code_of(ranks[1]);
 }
 
+TEST_F(LaunchFaults, ACrashUnderAnotherLauncherShowsWhere) {
+  const Words words =
+      matrix("0", {"--launcher", "env", "--set", "storage=synthetic", "--set", "timed_batches=100000"});
+  const pid_t pid = start_marked(words, {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}});
+  row_folder = directory / "run/rows/0-repeat0";
+  ::kill(training_rank(0), SIGSEGV);
+  EXPECT_EQ(exit_code_of(pid), 1);
+  EXPECT_EQ(record()["status"], "CRASHED");
+  const std::string reason = record()["reason"];
+  EXPECT_NE(reason.find("train_slice("), std::string::npos) << reason << ": its stack's innermost frame";
+}
+
 pid_t process_named(const std::string& name, const std::string& mark) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {

@@ -120,7 +120,8 @@ TEST_F(ExplainJob, AJobThatEndsBeforeAnyChangeSaysSo) {
 }
 
 TEST_F(ExplainJob, AJobThatEndsBeforeItCanBeMeasuredSaysSo) {
-  EXPECT_EQ(explain({"length=9"}), 1);
+  EXPECT_EQ(explain({"length=9"}, {"--within", "20s"}), 1);
+  EXPECT_TRUE(says("at most 20 s; records: ")) << errors();
   EXPECT_TRUE(says("fewer than are to be measured")) << output();
 }
 

@@ -37,6 +37,9 @@ TEST_F(JobCommands, FeedTellsHowManyDevicesItsLoaderFeeds) {
   EXPECT_EQ(with_job("feed", {"--step-ms", "5"}, {"load=20", "workers=2"}), 4) << "a batch of 32 takes 10 ms";
   EXPECT_TRUE(says("One device takes: 6400 items/s, a batch of 32 in 5 ms"));
   fs::remove_all(directory / "run");
+  EXPECT_EQ(with_job("feed", {"--step-ms", "20"}, {"load=20", "workers=2", "world=2"}), 0);
+  EXPECT_TRUE(says("One device takes: 1600 items/s, a batch of 32 in 20 ms")) << "of one rank, not of both";
+  fs::remove_all(directory / "run");
   EXPECT_EQ(with_job("feed", {"--device", "test-150"}, {"load=20", "workers=2"}), 0);
   EXPECT_TRUE(says("One device takes: 150 items/s, a batch of 32 in 213.3 ms"));
   fs::remove_all(directory / "run");
@@ -93,6 +96,20 @@ TEST_F(JobCommands, BadInputIsRefusedBeforeAnythingStarts) {
   refused({"record", "--out", out, "--", directory / "srun", "true"}, "Slurm starts the ranks outside of");
   refused({"feed", "--out", out, "--", "true"}, "needs --step-ms, --images-per-s or --device");
   refused({"list", "--", "true"}, "true");
+  for (const std::vector<std::string>& of_rows : std::vector<std::vector<std::string>>{{"--dry-run"},
+                                                                                       {"--only", "0"},
+                                                                                       {"--set", "batch=8"},
+                                                                                       {"--device=cpu"},
+                                                                                       {"--scale", "smoke"},
+                                                                                       {"--trace"}})
+    for (const std::vector<std::string>& job : std::vector<std::vector<std::string>>{
+             {"record", "--", "true"}, {"explain", "--", "true"}, {"ab", "--", "true", "---", "true"}}) {
+      std::vector<std::string> words = job;
+      words.insert(words.begin() + 1, of_rows.begin(), of_rows.end());
+      refused(words, "has no meaning for " + job[0]);
+    }
+  refused({"feed", "--step-ms", "5", "--set", "batch=8", "--", "true"}, "--set: has no meaning for feed");
+  refused({"record", "--repeat", "3", "--", "true"}, "--repeat: has no meaning for record");
   EXPECT_FALSE(fs::exists(directory / "run/records.jsonl"));
 }
 

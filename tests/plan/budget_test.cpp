@@ -58,6 +58,7 @@ TEST(Budget, WhatDoesNotFitMakesRoomForWhatDoes) {
 
 TEST(Budget, RowsThatAreDoneOrSkippedAreFree) {
   EXPECT_EQ(chosen(20, {0, 10, 10, 10, 10, 0, 10}), "disk o1 two one ") << "their bases are there already";
+  EXPECT_EQ(chosen(20, {0, 0, 10, 10, 10, 10, 10}), "disk o1 two one ") << "precision has a row already";
   EXPECT_EQ(chosen(1), "") << "not one fits";
 }
 

@@ -73,7 +73,7 @@ TEST(OneBatch, IsLearntByReplicasMicroBatchesAndOtherNetworks) {
 class Broken : public Precision {
  public:
   Broken(Precision& inner, double factor)
-      : Precision(PrecisionOptions(), at::kFloat), inner_(inner), factor_(factor) {}
+      : Precision(PrecisionOptions(), at::kFloat, {}), inner_(inner), factor_(factor) {}
   void step(Model& model) override {
     for (const at::Tensor& gradient : model.gradient_tensors()) gradient.mul_(factor_);
     if (factor_ == 0)

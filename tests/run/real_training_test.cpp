@@ -22,12 +22,24 @@ class RealSteps : public Program {
     words.insert(words.end(), more.begin(), more.end());
     return run(words, {{"FAKE_SLICE", behaviour}, {"FAKE_LOADER", "100"}});
   }
+  void TearDown() override {
+    for (const char* name : set_) ::unsetenv(name);
+    Program::TearDown();
+  }
+  // In this process, until the test ends.
+  void set(const char* name, const char* value) {
+    ::setenv(name, value, 1);
+    set_.push_back(name);
+  }
   static json check_of(const json& record) {
     for (const json& check : record.value("checks", json::array()))
       if (check["name"] == "trained") return check;
     return {};
   }
   bool ran(const std::string& folder) const { return fs::exists(directory / "run/rows" / folder); }
+
+ private:
+  std::vector<const char*> set_;
 };
 
 TEST_F(RealSteps, AreACheckOfTheRowAndEqualWorkIsDoneOnce) {
@@ -80,7 +92,7 @@ class Training : public RealSteps {
  protected:
   void SetUp() override {
     RealSteps::SetUp();
-    ::setenv("FAKE_SLICE", "", 1);
+    set("FAKE_SLICE", "");
     for (const Row& row : article("emulated").rows)
       if (row.id == "18") planned_.row = row;
     planned_.row.device = "emulated";
@@ -132,9 +144,8 @@ class Slices : public RealSteps {
  protected:
   void SetUp() override {
     RealSteps::SetUp();
-    for (const auto& [name, value] :
-         {std::pair("FAKE_SLICE", "7-slice=crash"), std::pair("FAKE_LOADER", "100")})
-      ::setenv(name, value, 1);
+    set("FAKE_SLICE", "7-slice=crash");
+    set("FAKE_LOADER", "100");
     request_.configs = {SOURCE_DIR "/configs/article.yaml"};
     request_.only = "0,7,8";
     request_.scale = "smoke";

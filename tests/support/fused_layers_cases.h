@@ -109,7 +109,7 @@ inline void network_equals_unfused(const at::Device& device, const ResNetShape& 
                                    Gradients compared = Gradients::each) {
   const auto run = [&](bool fused) {
     auto model = std::make_unique<ResNet>(
-        ModelOptions{.width = 8, .classes = 10, .fused_batch_norm = fused, .byte_pool_indices = fused},
+        harness::Row{.fused_batch_norm = fused, .byte_pool_indices = fused, .width = 8, .classes = 10},
         shape);
     model->to(device, true);
     at::manual_seed(5);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "bench/train/checks.h"
@@ -47,12 +48,12 @@ struct TinyRank {
     load.sampler.world_size = rank.world_size;
     loader = make_loader(*storage, load);
     device = DeviceRegistry::instance().find("cpu")(
-        {.local_rank = rank.local_rank, .batch_size = batch, .image_px = row.image_px});
+        {.row = row, .batch_size = batch, .local_rank = rank.local_rank});
     model = make_model(row);
-    precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, optimizer_options(row)});
+    precision = PrecisionRegistry::instance().find(row.precision)({at::kCPU, row});
     precision->convert(*model);
     link = LinkRegistry::instance().find("none")({});
-    group = GroupRegistry::instance().find(row.backend)({rank, link->interface()});
+    group = GroupRegistry::instance().find(row.backend)({rank, link->interface});
     if (row.sync_bn) {
       sync_bn = std::make_unique<SyncBatchNorm>(group->process_group(), model->batch_norm_names(), spans);
       model->replace_batch_norm(sync_bn.get());
@@ -73,7 +74,7 @@ struct TinyRank {
   std::unique_ptr<Device> device;
   std::unique_ptr<Model> model;
   std::unique_ptr<Precision> precision;
-  std::unique_ptr<Link> link;
+  std::optional<Link> link;
   std::unique_ptr<Group> group;
   Spans spans;
   std::unique_ptr<SyncBatchNorm> sync_bn;
