@@ -11,7 +11,7 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 else PROJECT / "build/release").resolve()
 PROGRAM, FAKE = BUILD / "run_matrix", BUILD / "tests/fake_slice"
 LONG = "x" * 4000
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000  # linux/sched.h and linux/mount.h; Python has them from 3.12 on
+CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2  # linux/sched.h, linux/mount.h; Python has the first from 3.12 on
 # What a terminal or an editor obeys: control characters other than tab and newline, changes of the direction of writing.
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
@@ -303,6 +303,10 @@ def leave_mounts_of_others():
     for result in (libc.unshare(CLONE_NEWNS), libc.mount(None, b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None)):
         if result != 0:
             raise OSError(ctypes.get_errno(), "no mount namespace of its own")
+    # Those that are there already would go, even here, when a test beside it removes their folder.
+    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        if "/suite-test-" in (place := line.split()[4]):
+            libc.umount2(place.encode(), MNT_DETACH)
 
 
 class AsRoot(Case):
