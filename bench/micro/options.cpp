@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "harness/base/number.h"
+
 namespace bench {
 
 const char* const kOptionsHelp =
@@ -13,6 +15,18 @@ const char* const kOptionsHelp =
     "GPU, and over MPI if mpirun is there), --nodes 2 (emulated), --link-rate-mbit R, --interface NAME (that "
     "connects the nodes)";
 
+// CLI::Range takes "nan".
+template <class Number>
+static CLI::Validator number_from(Number least, Number most) {
+  return {[=](const std::string& text) {
+            const auto value = base::number_of<Number>(text);
+            return value && *value >= least && *value <= most
+                       ? std::string()
+                       : fmt::format("{}: expected a number from {} to {}", text, least, most);
+          },
+          ""};
+}
+
 MicroOptions take_options(std::vector<std::string>& arguments) {
   MicroOptions options;
   CLI::App app;
@@ -20,9 +34,9 @@ MicroOptions take_options(std::vector<std::string>& arguments) {
   app.allow_extras();
   app.add_option("--data", options.data);
   app.add_option("--store", options.store);
-  app.add_option("--ranks", options.ranks)->check(CLI::Range(2, 1024));
-  app.add_option("--nodes", options.nodes)->check(CLI::Range(1, 2));
-  app.add_option("--link-rate-mbit", options.link_rate_mbit)->check(CLI::Range(1.0, 1e6));
+  app.add_option("--ranks", options.ranks)->check(number_from(2, 1024));
+  app.add_option("--nodes", options.nodes)->check(number_from(1, 2));
+  app.add_option("--link-rate-mbit", options.link_rate_mbit)->check(number_from(1.0, 1e6));
   app.add_option("--interface", options.interface);
   app.parse(std::vector(arguments.rbegin(), arguments.rend() - 1));  // backwards, without the program's name
   arguments.resize(1);

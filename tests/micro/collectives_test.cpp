@@ -193,14 +193,14 @@ TEST_F(Collectives, GpusThatAreTooFewAreNamed) {
 
 TEST_F(Collectives, RefuseBadOptions) {
   const std::vector<std::pair<Words, std::string>> cases = {
-      {{"--ranks", "0"}, "--ranks 0"},
-      {{"--ranks", "abc"}, "--ranks abc"},
+      {{"--ranks", "0"}, "--ranks: 0: expected a number from 2 to 1024"},
+      {{"--ranks", "abc"}, "--ranks: abc"},
       {{"--ranks"}, "--ranks"},
       {{"--ranks", "3", "--nodes", "2"}, "--ranks 3"},
-      {{"--ranks", "4", "--nodes", "3"}, "--nodes 3"},
+      {{"--ranks", "4", "--nodes", "3"}, "--nodes: 3"},
       {{"--nodes", "2"}, "--nodes 2"},
       {{"--ranks", "2", "--link-rate-mbit", "100"}, "--link-rate-mbit"},
-      {{"--ranks", "2", "--nodes", "2", "--link-rate-mbit", "nan"}, "--link-rate-mbit nan"},
+      {{"--ranks", "2", "--nodes", "2", "--link-rate-mbit", "nan"}, "--link-rate-mbit: nan"},
   };
   for (const auto& [options, named] : cases) {
     const auto finished = run(options);

@@ -44,7 +44,7 @@ TEST(ClosedModel, FollowsTheSettingsThatItDescribes) {
   json& messages = record["communication"]["all_reduces"];
   for (const int channels : {512, 256, 128, 64})  // in backward, before the buckets that they are ready with
     for (int layer = 0; layer < 5; ++layer)
-      messages.insert(messages.begin() + 1, {{"bytes", 8 * channels}, {"type", "float32"}});
+      messages.insert(messages.begin() + 1, json{{"bytes", 8 * channels}, {"type", "float32"}});
   EXPECT_NEAR(model_s(record) - plain, 0.3 * 40 * 6 * 0.0057, 1e-9);
   record = emulated("0", 1);
   record["config"]["pinned"] = false;
