@@ -183,10 +183,9 @@ class Blocks {
   void find_decided() {
     decided_.clear();
     const Records a = at_full_size(experiment_.a->records()), b = at_full_size(experiment_.b->records());
-    const auto named = std::ranges::find_if(a, is_ok);  // a failed record may lack the device's name
-    if (named == a.end()) return;
     if (!noise_)
-      noise_ = read_noise(experiment_.installation_b.noise(), machine_fingerprint(*named), std::cerr);
+      noise_ = read_noise(experiment_.installation_b.noise(), machine_fingerprint(record_of_machine(a)),
+                          std::cerr);
     for (const RowComparison& row : compare(a, b, *noise_).rows)
       if (!row.refused.empty() || row.verdict != RowVerdict::undecided) decided_.insert(row.id);
   }

@@ -172,7 +172,7 @@ int compare_runs(const RunsToCompare& runs, std::ostream& console) {
       fmt::print(std::cerr, "{}: no usable record, so there is nothing to compare\n", folder->string());
       return base::kNothingRan;
     }
-  const Noise noise = read_noise(noise_folder, machine_fingerprint(records_a.front()), std::cerr);
+  const Noise noise = read_noise(noise_folder, machine_fingerprint(record_of_machine(records_a)), std::cerr);
   const Comparison comparison = compare(records_a, records_b, noise);
   const Grid grid = comparison_grid(comparison, a.string(), b.string());
   const std::string text = console_text(grid), described = comparison_json(comparison).dump(1) + "\n";

@@ -100,7 +100,8 @@ std::vector<PhaseChange> phase_changes(const Runs& a, const Runs& b) {
 bool not_of_one_machine(const Records& a, const Records& b) {
   std::set<std::string> machines;
   for (const auto* side : {&a, &b})
-    for (const Record& record : *side) machines.insert(machine_fingerprint(record));
+    for (const Record& record : *side)
+      if (is_ok(record)) machines.insert(machine_fingerprint(record));  // others may lack the device's name
   return machines.size() > 1;
 }
 

@@ -19,9 +19,13 @@
 namespace harness {
 namespace {
 
-// Median over the batches of the time that each rank spent in some phases.
+// Median over the batches of the time that each rank spent in some phases: of its device, where that has
+// times of its own, because its host waits for it and for the other ranks in other phases.
 std::vector<double> by_rank(const Record& record, const std::vector<std::string>& phases) {
-  const Samples& samples = record.samples_ms;
+  const auto on_device = record.device_ms.find(phases.front());
+  const Samples& samples = on_device != record.device_ms.end() && !on_device->second.empty()
+                               ? record.device_ms
+                               : record.samples_ms;
   std::vector<double> medians;
   if (samples.empty()) return medians;
   for (size_t rank = 0; rank < samples.begin()->second.size(); ++rank) {
@@ -29,6 +33,7 @@ std::vector<double> by_rank(const Record& record, const std::vector<std::string>
     for (const std::string& phase : phases)
       if (const auto found = samples.find(phase); found != samples.end())
         for (size_t i = 0; i < batches.size(); ++i) batches[i] += found->second[rank][i];
+    std::erase_if(batches, [](double ms) { return std::isnan(ms); });
     medians.push_back(median(batches));
   }
   return medians;

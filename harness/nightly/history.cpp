@@ -62,15 +62,6 @@ std::vector<Night> nights_in_lines(const std::string& text, const fs::path& file
   return nights;
 }
 
-std::string encoded(const std::string& name) {
-  std::string text;
-  for (const char c : name)
-    text += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'
-                ? std::string(1, c)
-                : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  return text;
-}
-
 fs::path file_of(const fs::path& history, const Night& night) {
   const std::string day = night.started_at.substr(0, 10);
   return history / ("night=" + (base::is_day(day) ? day : "1970-01-01")) / ("host=" + encoded(night.host)) /
@@ -135,6 +126,15 @@ void write_new_file(const fs::path& file, const std::string& text) {
 }
 
 }  // namespace
+
+std::string encoded(const std::string& name) {
+  std::string text;
+  for (const char c : name)
+    text += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-'
+                ? std::string(1, c)
+                : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return text;
+}
 
 std::set<std::string> hosts_lately(const fs::path& history) {
   constexpr int kDays = 7;

@@ -11,9 +11,12 @@
 
 namespace harness {
 
+// Percent-encoded as in a URL but for letters, digits, `.`, `_` and `-`: a name for a file.
+std::string encoded(const std::string& name);
+
 // A folder that any number of hosts write into at the same time, without locks: each night is a file of its
-// own, night=2026-01-31/host=NAME/ID.json, which appears whole or not at all. Names are percent-encoded as in
-// a URL but for letters, digits, `.`, `_` and `-`. `history compact` puts the nights of past days into
+// own, night=2026-01-31/host=NAME/ID.json, which appears whole or not at all. Names are encoded().
+// `history compact` puts the nights of past days into
 // Parquet files (parquet_history.py); older versions wrote all nights into nights.jsonl. All three are read.
 class History {
  public:

@@ -78,10 +78,11 @@ Night night_of(const std::string& id, const Records& as_they_ran) {
     if (night.started_at.empty() || started < night.started_at) night.started_at = started;
   }
   if (records.empty()) return night;
-  night.machine = machine_fingerprint(records.front());
-  night.environment = environment_key(records.front());
-  night.host = records.front().machine.host;
-  night.revision = records.front().build.revision;
+  const Record& named = record_of_machine(records);
+  night.machine = machine_fingerprint(named);
+  night.environment = environment_key(named);
+  night.host = named.machine.host;
+  night.revision = named.build.revision;
   night.gpu_faults = gpu_faults(records);
   for (const Summary& summary : summarise(records))
     for (const SummaryRow& row : summary.rows) night.rows.push_back(night_row(summary, row));

@@ -8,6 +8,8 @@
 #include <map>
 
 #include "harness/report/summary/grid.h"
+#include "harness/report/summary/summary.h"
+#include "harness/stats/records.h"
 
 namespace harness {
 
@@ -19,6 +21,27 @@ std::string reason_of(const NightRow& row, const Records& records) {
         record.status != "OK")
       return fmt::format("{}: {}", record.status, one_line(record.reason));
   return row.status;
+}
+
+// With the rows with `validation`: their seeds differ, so that nights don't compare them, but they ran.
+std::vector<NightRow> rows_that_ran(const Night& night, const Records& records) {
+  std::vector<NightRow> rows = night.rows;
+  RecordList of_accuracy = pointers_to(records);
+  std::erase_if(of_accuracy, [](const Record* record) { return !is_of_accuracy(*record); });
+  for (const auto& [id, runs] : by_row(of_accuracy)) {
+    const Record& first = *runs.front();
+    rows.push_back({id,
+                    first.scale.name,
+                    first.device.kind,
+                    first.status,
+                    "",
+                    {},
+                    {},
+                    static_cast<int64_t>(runs.size())});
+    for (const Record* run : runs)
+      if (is_ok(*run)) rows.back().totals_s.push_back(run->total_s.value_or(0));
+  }
+  return rows;
 }
 
 std::string change_line(const std::string& word, const Alarm& alarm, const std::vector<Trend>& trends) {
@@ -43,7 +66,7 @@ std::string without_canary(const Analysis& analysis, const std::string& machine)
 std::string rows_summary(const Night& night, const Records& records) {
   std::map<std::string, int> by_status;
   std::string reasons;
-  for (const NightRow& row : night.rows) {
+  for (const NightRow& row : rows_that_ran(night, records)) {
     ++by_status[row.ok() ? "OK" : row.status == "SKIPPED" ? "SKIPPED" : "failed"];
     const auto lost = row.repeats - static_cast<int64_t>(row.totals_s.size());
     if (lost > 0)

@@ -102,14 +102,18 @@ struct Told {
 
 // Reports lasting changes that no earlier night has reported.
 // `fleet_host`: whose nights alone these are, of a history of many hosts; else empty.
-Told tell_changes(const Installation& installation, const History& history, const Night& night, bool kept,
+Told tell_changes(const Installation& installation, const History& history, const Night& night,
                   const std::string& fleet_host, std::ostream& console) {
+  // The last, although another host's night that began later may have ended before it.
   std::vector<Night> nights = history.nights();
-  if (!kept) nights.push_back(night);
+  std::erase_if(nights, [&](const Night& one) { return one.id == night.id; });
+  nights.push_back(night);
   Analysis analysis = analyse(nights, night, installation.noise(), installation.project, std::cerr);
-  AnnouncedAlarms announced(
-      history.folder() / (fleet_host.empty() ? "alarms.jsonl" : "alarms-" + fleet_host + ".jsonl"),
-      std::cerr);
+  // Both, because the number of hosts may have been another when an alarm was reported.
+  std::vector<fs::path> files = {history.folder() / "alarms.jsonl",
+                                 history.folder() / ("alarms-" + encoded(night.host) + ".jsonl")};
+  if (!fleet_host.empty()) std::swap(files[0], files[1]);
+  AnnouncedAlarms announced(files, std::cerr);
   std::vector<Alarm> alarms = announced.news(analysis.alarms, analysis.trends);
   const std::vector<Alarm> improvements = announced.news(analysis.improvements, analysis.trends);
   console << changes_summary(analysis, alarms, improvements) << std::flush;
@@ -206,7 +210,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   Told told;
   const bool examined =
       !measured || (base::survives([&] {
-                      told = tell_changes(installation, history, night, kept, fleet ? host : "", console);
+                      told = tell_changes(installation, history, night, fleet ? host : "", console);
                     }) &&
                     told.page_written);
   const bool written = base::survives([&] {
@@ -214,7 +218,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
     add_night(result, night, told.analysis, told.alarms);
     write_outputs(with_outputs(asked, execution->folder()), result, console);
   });
-  if (!measured) return base::kNothingRan;
+  if (std::ranges::none_of(records, is_ok)) return base::kNothingRan;
   if (!recorded || !kept || !examined || !written || exit_code_of(records) == base::kRowFailed)
     return base::kRowFailed;
   return told.regression() ? base::kRegression : base::kAllGood;

@@ -207,12 +207,14 @@ bool same_change(const Alarm& announced, const Alarm& alarm, const Trend& trend)
 
 }  // namespace
 
-AnnouncedAlarms::AnnouncedAlarms(std::filesystem::path file, std::ostream& warnings)
-    : file_(std::move(file)) {
-  std::ifstream input(file_);
-  base::read_json_lines(
-      input, file_, warnings, "line left out, so this alarm may be reported again",
-      [this](const nlohmann::json& line, int) { announced_.push_back(decode<Alarm>(line)); });
+AnnouncedAlarms::AnnouncedAlarms(const std::vector<std::filesystem::path>& files, std::ostream& warnings)
+    : file_(files.front()) {
+  for (const std::filesystem::path& file : files) {
+    std::ifstream input(file);
+    base::read_json_lines(
+        input, file, warnings, "line left out, so this alarm may be reported again",
+        [this](const nlohmann::json& line, int) { announced_.push_back(decode<Alarm>(line)); });
+  }
 }
 
 std::vector<Alarm> AnnouncedAlarms::news(const std::vector<Alarm>& alarms,

@@ -94,11 +94,11 @@ bool concerns(const Trend& trend, const Night& last);
 enum class Direction { worse, better };
 std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction);
 
-// HISTORY/alarms.jsonl, one line per reported alarm.
+// HISTORY/alarms.jsonl, one line per reported alarm; where many hosts share it, alarms-HOST.jsonl.
 class AnnouncedAlarms {
  public:
-  // Leaves out damaged lines, with a warning.
-  AnnouncedAlarms(std::filesystem::path file, std::ostream& warnings);
+  // Reads all `files` and adds to the first. Leaves out damaged lines, with a warning.
+  AnnouncedAlarms(const std::vector<std::filesystem::path>& files, std::ostream& warnings);
 
   // The alarms that no earlier night has reported.
   std::vector<Alarm> news(const std::vector<Alarm>& alarms, const std::vector<Trend>& trends) const;

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "harness/nightly/analysis.h"
+#include "harness/nightly/history.h"
 #include "harness/nightly/trend_chart.h"
-#include "harness/nightly/trend_page.h"
 #include "harness/report/page_file.h"
 #include "harness/report/summary/grid.h"
 
@@ -160,10 +160,8 @@ struct MachinePart {
 };
 
 std::string page_name(const Metric& metric, const std::string& only) {
-  std::string name = metric.name == kTotalSeconds ? "trend" : "trend-" + metric.name;
-  for (const char c : only.empty() ? "" : "-" + only)
-    name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' ? c : '-';
-  return name + ".html";
+  return (metric.name == kTotalSeconds ? "trend" : "trend-" + metric.name) +
+         (only.empty() ? "" : "-" + encoded(only)) + ".html";
 }
 
 }  // namespace

@@ -87,6 +87,11 @@ std::string machine_fingerprint(const Record& record) {
                      machine.virtual_machine.value_or(false) ? ", virtual" : "");
 }
 
+const Record& record_of_machine(const Records& records) {
+  const auto ok = std::ranges::find_if(records, is_ok);
+  return ok == records.end() ? records.front() : *ok;
+}
+
 std::string environment_key(const Record& record) {
   std::string key = machine_fingerprint(record);
   for (const std::string* fact : keyed(record)) key += "; " + *fact;

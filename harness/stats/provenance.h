@@ -16,6 +16,10 @@ inline constexpr const char* kSmokeOnlyTests = "scale smoke only tests the progr
 // two records with the same fingerprint come from software.
 std::string machine_fingerprint(const Record& record);
 
+// Of one run, the record that tells its machine and environment: the first that is OK, because the others may
+// lack the device's name; without one, the first of all.
+const Record& record_of_machine(const Records& records);
+
 // Hardware and software: machine, kernel, system, driver, LibTorch, build, data set. Records of one table
 // should have the same key.
 std::string environment_key(const Record& record);

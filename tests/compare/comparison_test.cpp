@@ -146,6 +146,24 @@ TEST(Compare, AcrossMachinesThereAreSpeedUpsAndNoVerdicts) {
   EXPECT_FALSE(compare(runs_of({}), other, {}).across_machines) << "the same hardware under another name";
 }
 
+// A failed run doesn't know what its GPU is called.
+TEST(Compare, AFailedRunIsOfNoOtherMachine) {
+  std::vector<json> a = runs_of({}), b = runs_of({.load_ms = 60});
+  for (auto* side : {&a, &b})
+    for (json& record : *side) record["device"]["kind"] = "cuda";
+  for (const char* status : {"SKIPPED", "CRASHED"}) {
+    b.insert(b.begin(), b.front());
+    b.front().update({{"row", status}, {"status", status}, {"device", {{"kind", "cuda"}}}});
+  }
+  const Comparison comparison = compare(a, b, {});
+  EXPECT_FALSE(comparison.across_machines);
+  EXPECT_EQ(only(comparison).verdict, RowVerdict::slower);
+  EXPECT_EQ(comparison.exit_code(), base::kRegression);
+  const Records& records = typed(b);
+  EXPECT_EQ(machine_fingerprint(record_of_machine(records)), machine_fingerprint(records.back()));
+  EXPECT_EQ(record_of_machine({records.front()}).status, "CRASHED") << "none is OK";
+}
+
 TEST(Compare, RowsWithoutPartnerOrFigureAreNamed) {
   std::vector<json> a = runs_of({}), b = runs_of({});
   a.push_back(record_of({.row = "8"}));

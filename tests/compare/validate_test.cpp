@@ -63,6 +63,27 @@ TEST(Validate, WaitingForASlowRankIsNotOdd) {
   EXPECT_NE(it.odd[0].find("rank 3"), std::string::npos);
 }
 
+// The host launches, and waits in `loss` until its device has waited for the others.
+json record_on_device(const std::vector<double>& forward_ms, double step_ms) {
+  json record = record_of(forward_ms);
+  record["device_ms"] = record["samples_ms"];
+  for (json& rank : record["samples_ms"]["forward"]) rank = std::vector<double>(10, 1);
+  record["samples_ms"]["loss"] = json::array();
+  for (size_t rank = 0; rank < forward_ms.size(); ++rank)
+    record["samples_ms"]["loss"].push_back(std::vector<double>(10, step_ms));
+  record["samples_ms"].erase("sync");
+  return record;
+}
+
+TEST(Validate, ASlowDeviceDoesNotMakeTheOthersOdd) {
+  const References good_devices = {{record_on_device({100, 101, 99, 100}, 100)},
+                                   {record_on_device({100, 100, 102, 99}, 100)}};
+  json slow = record_on_device({100, 100, 100, 130}, 130);
+  slow["device_ms"]["forward"][0][0] = nullptr;  // a batch without a time
+  EXPECT_EQ(validate({slow}, good_devices).odd,
+            std::vector<std::string>{"rank 3 on node 1 (b): computing +30 % (row 12)"});
+}
+
 TEST(Validate, ReferencesThatScatterWidenTheLimit) {
   const std::vector<std::vector<json>> wide = {{record_of({100, 100, 100, 100}, 0.08)},
                                                {record_of({100, 100, 100, 100}, 0.08)}};

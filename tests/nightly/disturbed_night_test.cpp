@@ -51,6 +51,17 @@ TEST(DisturbedNight, IsAsMeasuredWhereItIsQuietOrTheRowWaits) {
   EXPECT_NEAR(value_of(a_little.rows[0], seconds()).value(), 8 / 0.95, 1e-5);
 }
 
+TEST(NightOfAccuracy, HasRowsThatRan) {
+  Records records = night_with(8, 0, {{"id", "tmpfs"}, {"validation", true}});
+  records[1].status = "HUNG";
+  const Night night = night_of("n", records);
+  EXPECT_TRUE(night.rows.empty()) << "nights don't compare them";
+  const std::string text = rows_summary(night, records);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "rows: 1 OK\n", text);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "tmpfs: 1 of 3 runs HUNG", text);
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "NOTHING WAS MEASURED", text);
+}
+
 TEST(EmulatedNight, HasTheSecondsOfTheDevices) {
   const Night night = night_of("n", {typed(emulated_records::emulated("7", 80))});
   ASSERT_EQ(night.rows.size(), 1u);

@@ -62,4 +62,16 @@ TEST(GpuHealth, ANightKeepsAndTellsThem) {
   EXPECT_NE(rows_summary(night, {}).find("GPU: GPU-1: 1 uncorrected memory errors"), std::string::npos);
 }
 
+TEST(GpuNight, ASkippedFirstRowHidesNoMachine) {
+  const json ok = {{"row", "1"},
+                   {"total_s", 1},
+                   {"timed_batches", 2},
+                   {"device", {{"kind", "cuda"}, {"name", "H200"}, {"driver", "570"}}}};
+  const json skipped = {{"row", "0"}, {"status", "SKIPPED"}, {"device", {{"kind", "cuda"}}}};
+  const Night night = night_of("n", typed(std::vector<json>{skipped, ok})),
+              other = night_of("n", typed(std::vector<json>{ok}));
+  EXPECT_EQ(night.machine, other.machine);
+  EXPECT_EQ(night.environment, other.environment);
+}
+
 }  // namespace harness::gpu_health_test

@@ -110,6 +110,12 @@ TEST_F(NightlyTest, SaysLoudlyThatNothingWasMeasured) {
   EXPECT_EQ(nights().size(), 1u);
 }
 
+TEST_F(NightlyTest, RowsThatOnlyMeasureAccuracyAreMeasured) {
+  EXPECT_EQ(run({"nightly", "--scale", "smoke", "--only", "accuracy-o0", "--accuracy", "--no-report"}), 0);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "rows: 1 OK", output());
+  EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "NOTHING WAS MEASURED", output());
+}
+
 TEST_F(NightlyTest, ARegressionIsReportedOnceAndOnlyThatNightFails) {
   make_history(30, 1.5, 1);
   EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 4);
@@ -118,6 +124,30 @@ TEST_F(NightlyTest, ARegressionIsReportedOnceAndOnlyThatNightFails) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "software", output());
   EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 0);
   EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "REGRESSION", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "reported in earlier nights: 1", output());
+}
+
+TEST_F(NightlyTest, ANightOfAnotherHostThatEndedBeforeHidesNoRegression) {
+  make_history(30, 1.5, 1);
+  Night other = nights().back();
+  other.id = "other";
+  other.host = "other-host";
+  other.started_at = "2999-01-01T00:00:00Z";  // later than tonight
+  std::ostringstream warnings;
+  History(history_folder(), warnings).append(other);
+  EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 4);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "REGRESSION: row 0 (smoke, cpu) since night made-28", output());
+  const std::string tonight = nights().at(30).id;
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, tonight + ", tag ", content_of(history_folder() / "trend.html"));
+}
+
+TEST_F(NightlyTest, ARegressionIsNotReportedAgainWhenManyHostsShareTheHistory) {
+  make_history(30, 1.5, 1);
+  EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 4);
+  for (int i = 0; i < 9; ++i)
+    std::ofstream(history_folder() / (kNightsLock + std::to_string(i) + ".lock")) << "";
+  EXPECT_EQ(run(row_0(), {{"FAKE_TIMES", "1.5"}}), 0);
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "many hosts write to", output());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "reported in earlier nights: 1", output());
 }
 
@@ -274,8 +304,8 @@ TEST(AnnouncedAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
   const auto alarm = [&](size_t index, double after) {
     return Alarm{trend.key(), "7", "", trend.nights[index], index, 1.0, after, ""};
   };
-  AnnouncedAlarms(file, warnings).add({alarm(20, 1.1)}, "25");
-  const AnnouncedAlarms announced(file, warnings);
+  AnnouncedAlarms({file}, warnings).add({alarm(20, 1.1)}, "25");
+  const AnnouncedAlarms announced({file}, warnings);
   EXPECT_TRUE(announced.news({alarm(20, 1.1), alarm(17, 1.2), alarm(23, 1.1)}, {trend}).empty());
   EXPECT_EQ(announced.news({alarm(24, 1.1), alarm(16, 1.1), alarm(20, 0.9)}, {trend}).size(), 3u);
   Trend other = trend;
@@ -283,6 +313,8 @@ TEST(AnnouncedAlarmsTest, AChangeThatMovedByAFewNightsIsStillTheSame) {
   Alarm of_other = alarm(20, 1.1);
   of_other.key = other.key();
   EXPECT_EQ(announced.news({of_other}, {trend, other}).size(), 1u);
+  EXPECT_TRUE(
+      AnnouncedAlarms({folder / "of-a-host.jsonl", file}, warnings).news({alarm(20, 1.1)}, {trend}).empty());
   EXPECT_EQ(warnings.str(), "");
 }
 

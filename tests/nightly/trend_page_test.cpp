@@ -150,6 +150,15 @@ TEST_F(TrendPage, EachMachineHasItsPart) {
   EXPECT_NE(data.dump().find("AMD EPYC, 2 cores, 24 GiB, cpu (5 nights)"), std::string::npos);
 }
 
+TEST_F(TrendPage, HostsWithSimilarNamesHavePagesOfTheirOwn) {
+  std::ostringstream console;
+  const auto nights = made_up_nights({.nights = 2});
+  for (const char* host : {"node_1", "node-1"})
+    harness::write_trend_page(folder, {}, {}, nights, SOURCE_DIR, console, harness::seconds(), host);
+  EXPECT_TRUE(std::filesystem::exists(folder / "trend-node_1.html"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "trend-node-1.html"));
+}
+
 TEST(NightAxis, OldNightsShareAPlaceAndNewOnesDoNot) {
   const auto nights = made_up_nights({.nights = 5000, .rows = 0});
   std::vector<const harness::Night*> pointers;
