@@ -38,7 +38,7 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
     : job_(job), dataset_(dataset), rank_(rank) {
   SamplerOptions order{int64_t(dataset_.images.size()), record_order(row_.order), uint64_t(row_.seed),
                        rank_.rank, rank_.world_size};
-  order.shards = shards_of(order.records, dataset_.total_bytes()).count;
+  order.shards = shards_of(dataset_).count;
   order.interleave = row_.interleave;
   order.window = row_.shuffle_window;
   if (row_.cache == "cold" && row_.order == "shuffled" && job_.server_counter.empty()) counts_.emplace();

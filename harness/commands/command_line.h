@@ -41,8 +41,8 @@ void refuse_options(const CommandLine& line, const std::string& command,
                     const std::vector<const char*>& options);
 // Likewise for options that say which rows of which matrix run where, and for `more`.
 void refuse_matrix(const CommandLine& line, const std::string& command, std::vector<const char*> more = {});
-// Likewise for all options of rows: a user's own job has none.
-void refuse_rows(const CommandLine& line, const std::string& command);
+// Likewise for all options of rows, which a user's own job has none of, and for `more`.
+void refuse_rows(const CommandLine& line, const std::string& command, std::vector<const char*> more = {});
 
 // --junit, --prometheus, --otlp and --github.
 void add_output_options(CLI::App& app, Request& request);

@@ -19,8 +19,7 @@ void add_import(CommandLine& line) {
   command->add_option("--precision", asked->precision, "and its precision's, e.g. o1");
   command->fallthrough();
   command->callback([&line, asked] {
-    refuse_rows(line, "import");
-    refuse_options(line, "import", {"--repeat"});
+    refuse_rows(line, "import", {"--repeat"});
     line.action = [&line, asked](const Installation& installation) {
       return import_traces(installation, line.request, *asked, std::cout);
     };

@@ -17,8 +17,7 @@ void add_record(CommandLine& line) {
   command->fallthrough();
   command->callback([&line] {
     if (line.job.command.empty()) throw CLI::ValidationError("record", "needs a command after `--`");
-    refuse_rows(line, "record");
-    refuse_options(line, "record", {"--repeat"});
+    refuse_rows(line, "record", {"--repeat"});
     line.action = [&line](const Installation& installation) {
       return record_job(installation, line.request, line.job, std::cout);
     };

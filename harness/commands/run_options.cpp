@@ -59,10 +59,10 @@ void refuse_matrix(const CommandLine& line, const std::string& command, std::vec
   refuse_options(line, command, more);
 }
 
-void refuse_rows(const CommandLine& line, const std::string& command) {
-  refuse_matrix(line, command,
-                {"--only", "--set", "--seed", "--data", "--port", "--timeout", "--hang-after",
-                 "--repeat-within", "--skip-unreadable", "--labels-from"});
+void refuse_rows(const CommandLine& line, const std::string& command, std::vector<const char*> more) {
+  more.insert(more.end(), {"--only", "--set", "--seed", "--data", "--port", "--timeout", "--hang-after",
+                           "--repeat-within", "--skip-unreadable", "--labels-from"});
+  refuse_matrix(line, command, more);
 }
 
 void add_time_option(CLI::App& app, const std::string& name, double& seconds, const std::string& help,

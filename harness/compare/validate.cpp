@@ -12,6 +12,7 @@
 
 #include "harness/experiment/outlier.h"
 #include "harness/experiment/policy/policy.h"
+#include "harness/report/summary/device_time.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
 #include "harness/stats/statistics.h"
@@ -19,13 +20,10 @@
 namespace harness {
 namespace {
 
-// Median over the batches of the time that each rank spent in some phases: of its device, where that has
-// times of its own, because its host waits for it and for the other ranks in other phases.
+// Median over the batches of the time that each rank spent in some phases: of its device where that has
+// times of its own, because its host also waits for the other ranks.
 std::vector<double> by_rank(const Record& record, const std::vector<std::string>& phases) {
-  const auto on_device = record.device_ms.find(phases.front());
-  const Samples& samples = on_device != record.device_ms.end() && !on_device->second.empty()
-                               ? record.device_ms
-                               : record.samples_ms;
+  const Samples& samples = has_device_times(record, phases.front()) ? record.device_ms : record.samples_ms;
   std::vector<double> medians;
   if (samples.empty()) return medians;
   for (size_t rank = 0; rank < samples.begin()->second.size(); ++rank) {

@@ -135,6 +135,7 @@ static void say_store(const Installation& installation, const DataSets& sets) {
   for (const Data* set : {sets.plain.get(), sets.learnable.get()})
     if (const std::string& name = set->description.fingerprint; !name.empty() && own.insert(name).second)
       remove.arguments.insert(remove.arguments.end(), {"--keep", name});
+  if (own.empty()) return;
   int64_t bytes = 0, of_others = 0;
   for (const fs::path& set : folders_in(store))
     for (const fs::path& copy : folders_in(set)) {
@@ -142,7 +143,7 @@ static void say_store(const Installation& installation, const DataSets& sets) {
       bytes += size;
       if (!own.contains(set.filename())) of_others += size;
     }
-  if (own.empty() || bytes == 0) return;
+  if (bytes == 0) return;
   base::say("run_matrix: {} holds {:.3f} GB of packed copies{}\n", store.string(), bytes / 1e9,
             of_others == 0
                 ? ""

@@ -30,16 +30,15 @@ std::vector<NightRow> rows_that_ran(const Night& night, const Records& records) 
   std::erase_if(of_accuracy, [](const Record* record) { return !is_of_accuracy(*record); });
   for (const auto& [id, runs] : by_row(of_accuracy)) {
     const Record& first = *runs.front();
-    rows.push_back({id,
-                    first.scale.name,
-                    first.device.kind,
-                    first.status,
-                    "",
-                    {},
-                    {},
-                    static_cast<int64_t>(runs.size())});
+    NightRow row;
+    row.row = id;
+    row.scale = first.scale.name;
+    row.device = first.device.kind;
+    row.status = first.status;
+    row.repeats = static_cast<int64_t>(runs.size());
     for (const Record* run : runs)
-      if (is_ok(*run)) rows.back().totals_s.push_back(run->total_s.value_or(0));
+      if (is_ok(*run)) row.totals_s.push_back(run->total_s.value_or(0));
+    rows.push_back(row);
   }
   return rows;
 }

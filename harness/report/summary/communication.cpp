@@ -104,8 +104,7 @@ std::optional<Communication> communication_of(const Record& record) {
       it.sync_bn.push_back({name.substr(prefix.size()), mean_ms(record.spans_ms, {name}).value_or(0)});
   it.sync_bn_backward_ms = mean_ms(record.spans_ms, {"sync_bn_backward"}).value_or(0);
   // On a GPU the host runs ahead of the device, so only the device's times contain its waits.
-  const auto on_device = record.device_ms.find("sync");
-  const bool has_device_time = on_device != record.device_ms.end() && !on_device->second.empty();
+  const bool has_device_time = has_device_times(record, "sync");
   const Samples& phases = has_device_time ? record.device_ms : record.samples_ms;
   it.exposed_ms = mean_ms(phases, {"broadcast", "sync"}).value_or(0);
   if (!has_device_time || on_emulated_device(record)) it.exposed_ms += it.sync_bn_ms();

@@ -23,6 +23,11 @@ std::optional<double> mean_ms(const Samples& samples, const std::vector<std::str
   return measured ? std::optional(mean) : std::nullopt;
 }
 
+bool has_device_times(const Record& record, const std::string& phase) {
+  const auto found = record.device_ms.find(phase);
+  return found != record.device_ms.end() && !found->second.empty();
+}
+
 std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases) {
   return mean_ms(record.device_ms, phases);
 }

@@ -13,7 +13,9 @@ namespace harness {
 // Sum over these phases of the mean ms per batch and rank (means add up, medians don't), over figures that
 // aren't NaN; nullopt if there are none.
 std::optional<double> mean_ms(const Samples& samples, const std::vector<std::string>& phases);
-// The same of the device's times.
+// Whether the device has times of its own for the phase. Its host then waits for it in other phases.
+bool has_device_times(const Record& record, const std::string& phase);
+// mean_ms() of the device's times.
 std::optional<double> device_ms(const Record& record, const std::vector<std::string>& phases);
 
 // Of a device that runs behind the host; ms per batch, means over ranks.

@@ -6,93 +6,13 @@
 #include <map>
 #include <numeric>
 
+#include "harness/report/summary/change_runs.h"
 #include "harness/report/summary/feed_answer.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
 
 namespace {
-
-struct ChangeRuns {
-  std::map<int64_t, double> seconds;  // per image by block, of the runs with a figure
-  RecordList records;                 // these runs
-  Row row;                            // as changed
-  std::string why_not;                // of a run without a figure: the reason
-  double added_ms = 0;                // of a burden: to each step
-};
-
-using RunsByChange = std::map<std::string, ChangeRuns>;
-
-RunsByChange runs_by_change(const RecordList& records, const std::string& of) {
-  RunsByChange all;
-  for (const Record* record : records) {
-    if (!record->intervention || record->intervention->of != of) continue;
-    ChangeRuns& runs = all[record->intervention->change];
-    runs.added_ms = record->intervention->added_ms;
-    runs.row = record->config;
-    if (is_ok(*record) && record->images_per_second.value_or(0) > 0) {
-      runs.seconds[record->intervention->block] = 1 / *record->images_per_second;
-      runs.records.push_back(record);
-    } else {
-      runs.why_not = record->reason;
-    }
-  }
-  return all;
-}
-
-double median_images_per_second(const ChangeRuns& runs) {
-  std::vector<double> rates;
-  for (const auto& [block, seconds] : runs.seconds) rates.push_back(1 / seconds);
-  return median(rates);
-}
-
-// How much longer a step of `batch` images became per added time: 0 (hidden) to 1 (critical).
-std::optional<Location> slope_of(const ChangeRuns& unchanged, const ChangeRuns& runs, int64_t batch) {
-  std::vector<double> slopes;
-  for (const auto& [block, seconds] : unchanged.seconds)
-    if (const auto slower = runs.seconds.find(block); slower != runs.seconds.end() && runs.added_ms > 0)
-      slopes.push_back((slower->second - seconds) * 1e3 * double(batch) / runs.added_ms);
-  if (slopes.empty()) return std::nullopt;
-  return location_of(slopes);
-}
-
-// The logarithms of seconds per image in the blocks that `partner` has too.
-Runs logs_of(const ChangeRuns& runs, const ChangeRuns& partner) {
-  Runs logs{family_of(runs.records), {}};
-  for (const auto& [block, seconds] : runs.seconds)
-    if (partner.seconds.count(block)) logs.values.push_back(std::log(seconds));
-  return logs;
-}
-
-std::vector<Runs> logs_of_all(const RunsByChange& all) {
-  std::vector<Runs> logs;
-  for (const auto& [name, runs] : all)
-    if (!runs.seconds.empty()) logs.push_back(logs_of(runs, runs));  // of which scatter is borrowed
-  return logs;
-}
-
-// A block that was slow as a whole widens a borrowed interval, and is left out of a paired one.
-struct Gains {
-  const RunsByChange& all;
-  const Pools pools = Pools(logs_of_all(all));
-
-  // Of `after` over `before`. Empty without a block that has figures of both.
-  std::optional<Ratio> of(const std::string& before, const std::string& after) const {
-    const ChangeRuns &one = all.at(before), &other = all.at(after);
-    std::vector<double> a, b;
-    for (const auto& [block, seconds] : one.seconds)
-      if (const auto partner = other.seconds.find(block); partner != other.seconds.end()) {
-        a.push_back(seconds);
-        b.push_back(partner->second);
-      }
-    if (a.empty()) return std::nullopt;
-    Ratio gain = ratio_of(paired_effect(a, b));
-    const Runs logs = logs_of(one, other), others = logs_of(other, one);
-    if (a.size() < kFewestRuns && before != after)
-      borrow_scatter(gain, pools, {{&logs, 1}, {&others, -1}}, kFewestOwnBlocks);
-    return gain;
-  }
-};
 
 // The runs that tell the part of a change: the narrower one that gains most, or the nearest rung below it. A
 // narrower one whose gain may be chance, such as one that gained less than kLeastGain in its first runs and
@@ -258,7 +178,7 @@ void explain(Explanation& result, const RunsByChange& all) {
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
   if (result.blocks > 0) result.images_per_second = median_images_per_second(unchanged->second);
-  const Gains gains{all};
+  const Gains gains(all);
   for (const Intervention& change : interventions())
     if (change.name != std::string("unchanged") && all.count(change.name))
       result.changes.push_back(explained(change, all, gains, result.row.batch));

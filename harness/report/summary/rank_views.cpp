@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "harness/report/summary/device_time.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
 
@@ -63,9 +64,7 @@ double wait_ms(const Record& record, const Samples& phases, size_t rank, size_t 
 }
 
 std::optional<RankViews> rank_views(const Record& record) {
-  // The host of a device with times of its own waits in other phases than its device.
-  const auto forward = record.device_ms.find("forward");
-  const bool on_device = forward != record.device_ms.end() && !forward->second.empty();
+  const bool on_device = has_device_times(record, "forward");
   const Samples& phases = on_device ? record.device_ms : record.samples_ms;
   const auto batches = size_t(record.timed_batches.value_or(0));
   const auto ranks = size_t(record.world_size);
