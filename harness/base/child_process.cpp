@@ -80,9 +80,9 @@ struct NotBecome {
 
 // The next value from a pipe; false at its end.
 template <typename Value>
-static bool next(int fd, Value& value) {
+static bool next(const Descriptor& pipe, Value& value) {
   for (size_t have = 0; have < sizeof value;) {
-    const ssize_t bytes = ::read(fd, reinterpret_cast<char*>(&value) + have, sizeof value - have);
+    const ssize_t bytes = ::read(pipe.number(), reinterpret_cast<char*>(&value) + have, sizeof value - have);
     if (bytes == 0) return false;
     if (bytes < 0 && errno != EINTR)
       throw std::runtime_error(
@@ -133,13 +133,8 @@ static int exit_code_of(int status) {
 }
 
 std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
-  int failures[2], pids[2];  // for all of them: a thousand ranks need no more descriptors than one
-  if (::pipe2(pids, O_CLOEXEC) != 0) throw_not_started("a row", errno);
-  const Descriptor pids_read(pids[0]);
-  Descriptor pids_write(pids[1]);
-  if (::pipe2(failures, O_CLOEXEC) != 0) throw_not_started("a row", errno);
-  const Descriptor failures_read(failures[0]);
-  Descriptor failures_write(failures[1]);
+  // For all of them: a thousand ranks need no more descriptors than one.
+  Pipe pids("a row: can't be started"), failures("a row: can't be started");
   const pid_t own = ::getpid(), leader = ::fork();
   if (leader < 0) throw_not_started("another process", errno);
   if (leader == 0) {
@@ -149,22 +144,22 @@ std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
       // As fork(), but the new process is a child of this program and not of the leader.
       const pid_t pid =
           pid_t(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-      if (pid == 0) become(commands[i], own, failures[1], i);
+      if (pid == 0) become(commands[i], own, failures.write.number(), i);
       const NotBecome failure{i, errno};
-      if (pid < 0 && ::write(failures[1], &failure, sizeof failure) < 0) ::_exit(1);
-      if (::write(pids[1], &pid, sizeof pid) < 0) ::_exit(1);
+      if (pid < 0 && ::write(failures.write.number(), &failure, sizeof failure) < 0) ::_exit(1);
+      if (::write(pids.write.number(), &pid, sizeof pid) < 0) ::_exit(1);
     }
     ::_exit(0);
   }
-  pids_write = Descriptor();
-  failures_write = Descriptor();
+  pids.write = Descriptor();
+  failures.write = Descriptor();
   int status = 0;
   ::waitpid(leader, &status, 0);
   std::vector<pid_t> started;
-  for (pid_t pid; next(pids[0], pid);)
+  for (pid_t pid; next(pids.read, pid);)
     if (pid > 0) started.push_back(pid);
   NotBecome first{commands.size(), 0};
-  for (NotBecome one; next(failures[0], one);)
+  for (NotBecome one; next(failures.read, one);)
     if (one.command <= first.command) first = one;
   if (first.error == 0 && started.size() == commands.size()) return started;
   for (const pid_t pid : started) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0);
@@ -175,18 +170,14 @@ std::vector<pid_t> start_in_session(const std::vector<Command>& commands) {
 }
 
 pid_t start(const Command& command) {
-  int failure[2];
-  if (::pipe2(failure, O_CLOEXEC) != 0)
-    throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
-  const Descriptor failure_read(failure[0]);
-  Descriptor failure_write(failure[1]);
+  Pipe failure;
   const pid_t parent = ::getpid(), pid = ::fork();
   if (pid < 0) throw std::runtime_error(fmt::format("can't start another process: {}", std::strerror(errno)));
-  if (pid == 0) become(command, parent, failure[1]);
+  if (pid == 0) become(command, parent, failure.write.number());
   ::setpgid(pid, pid);
-  failure_write = Descriptor();
+  failure.write = Descriptor();
   NotBecome failed;
-  if (!next(failure[0], failed)) return pid;
+  if (!next(failure.read, failed)) return pid;
   ::waitpid(pid, nullptr, 0);
   throw_not_started(command.arguments[0], failed.error);
 }
@@ -215,26 +206,23 @@ std::string ended_in_words(int exit_code) {
 }
 
 Finished run_to_end(Command command, int interrupts_to_end) {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
-  const Descriptor output_read(pipe[0]);
-  Descriptor output_write(pipe[1]);
-  command.output_fd = pipe[1];
+  Pipe output;
+  command.output_fd = output.write.number();
   const pid_t pid = start(command);
-  output_write = Descriptor();
+  output.write = Descriptor();
   Finished finished;
   char buffer[65536];
   bool stopping = false;
   int unreadable = 0;
   for (;;) {
-    pollfd readable{pipe[0], POLLIN, 0};
+    pollfd readable{output.read.number(), POLLIN, 0};
     const int ready = ::poll(&readable, 1, 200);  // notices an interrupt just before it within 200 ms
     if (interrupts() >= interrupts_to_end && !stopping) {
       ::kill(-pid, SIGTERM);  // not SIGINT: Python would print a traceback
       stopping = true;
     }
     if (ready <= 0) continue;
-    const ssize_t bytes = ::read(pipe[0], buffer, sizeof buffer);
+    const ssize_t bytes = ::read(output.read.number(), buffer, sizeof buffer);
     if (bytes > 0) finished.output.append(buffer, size_t(bytes));
     if (bytes < 0 && errno != EINTR) unreadable = errno;
     if (bytes == 0 || unreadable != 0) break;

@@ -32,6 +32,14 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
+Pipe::Pipe(const std::string& what) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+  read = Descriptor(ends[0]);
+  write = Descriptor(ends[1]);
+}
+
 const char* kind_name(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a named pipe";

@@ -27,6 +27,13 @@ class Descriptor {
   int number_;
 };
 
+// Closed where a program is executed, unless that program gets an end as one of its own descriptors.
+struct Pipe {
+  // Throws std::runtime_error, `what` and the reason, where no descriptor is free.
+  explicit Pipe(const std::string& what = "pipe");
+  Descriptor read, write;
+};
+
 struct RegularFile {
   // Opens a regular file for reading without blocking, also when the path is a named pipe. `folder`:
   // descriptor of the folder that relative paths start from.

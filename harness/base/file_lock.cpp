@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -14,7 +13,6 @@
 #include <thread>
 #include <utility>
 
-#include "harness/base/file.h"
 #include "harness/base/interrupt.h"
 #include "harness/base/say.h"
 
@@ -54,8 +52,8 @@ static bool lock(const fs::path& file, int descriptor, int operation) {
 static constexpr int kLockFile = O_RDWR | O_CREAT | O_NOFOLLOW;
 
 FileLock::FileLock(fs::path file, int open_flags, int operation) : file_(std::move(file)) {
-  descriptor_ = ::open(file_.c_str(), O_CLOEXEC | open_flags, 0644);
-  if (descriptor_ < 0 || !lock(file_, descriptor_, operation)) error_ = errno;
+  descriptor_ = Descriptor(::open(file_.c_str(), O_CLOEXEC | open_flags, 0644));
+  if (descriptor_.number() < 0 || !lock(file_, descriptor_.number(), operation)) error_ = errno;
 }
 
 FileLock::FileLock(const fs::path& file, Kind kind)
@@ -75,25 +73,16 @@ FileLock FileLock::try_exclusive(const fs::path& file) { return {file, kLockFile
 
 FileLock FileLock::try_existing(const fs::path& file) { return {file, O_RDWR, LOCK_EX | LOCK_NB}; }
 
-FileLock::FileLock(FileLock&& other) noexcept
-    : file_(std::move(other.file_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      error_(other.error_) {}
-
-FileLock::~FileLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 bool FileLock::another_holds() const { return error_ == EWOULDBLOCK; }
 
 bool FileLock::is_current() const {
   struct stat held {
   }, named{};
-  return ::fstat(descriptor_, &held) == 0 && ::lstat(file_.c_str(), &named) == 0 &&
+  return ::fstat(descriptor_.number(), &held) == 0 && ::lstat(file_.c_str(), &named) == 0 &&
          held.st_ino == named.st_ino;
 }
 
-bool FileLock::make_exclusive() { return lock(file_, descriptor_, LOCK_EX | LOCK_NB); }
+bool FileLock::make_exclusive() { return lock(file_, descriptor_.number(), LOCK_EX | LOCK_NB); }
 
 InUse::InUse(const fs::path& what)
     : file_(what.string() + ".in-use"), lock_(FileLock::on_current(file_, FileLock::Kind::shared)) {}

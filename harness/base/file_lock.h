@@ -3,6 +3,8 @@
 #pragma once
 #include <filesystem>
 
+#include "harness/base/file.h"
+
 namespace base {
 
 // An open lock file, created if missing. Throws std::runtime_error with the file and the reason when it can't
@@ -21,11 +23,8 @@ class FileLock {
   static FileLock try_exclusive(const std::filesystem::path& file);
   // Does not wait either. For a file that has another purpose: never creates it, and follows links.
   static FileLock try_existing(const std::filesystem::path& file);
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&&) = delete;
-  ~FileLock();
 
-  bool holds() const { return descriptor_ >= 0 && error_ == 0; }
+  bool holds() const { return descriptor_.number() >= 0 && error_ == 0; }
   bool another_holds() const;
   int error() const { return error_; }  // errno of the failed open or lock
   // False when the lock file was removed or replaced after it was opened: other processes then lock another
@@ -36,7 +35,7 @@ class FileLock {
  private:
   FileLock(std::filesystem::path file, int open_flags, int operation);
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   int error_ = 0;
 };
 

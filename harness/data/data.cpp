@@ -53,18 +53,15 @@ static std::tuple<Answers...> last_line_as(const std::string& output) {
   return {decode<Answers>(object)...};
 }
 
-static fs::path stand_in(const Installation& installation, const Request& request, int64_t images) {
-  const fs::path folder = installation.data / fmt::format("stand-in-{}-seed{}", images, request.seed);
-  run_make_dataset(installation, {"standin", "--out", folder, "--images", std::to_string(images), "--seed",
-                                  std::to_string(request.seed)});
-  return folder;
-}
-
-static fs::path learnable_stand_in(const Installation& installation, const Request& request, int64_t images) {
-  const fs::path folder = installation.data / fmt::format("learnable-{}-seed{}", images, request.seed);
-  run_make_dataset(installation,
-                   {"standin", "--out", folder, "--images", std::to_string(images), "--validation",
-                    std::to_string(images / 2), "--classes", "40", "--seed", std::to_string(request.seed)});
+static fs::path stand_in(const Installation& installation, const Request& request, int64_t images,
+                         bool learnable) {
+  const fs::path folder =
+      installation.data /
+      fmt::format("{}-{}-seed{}", learnable ? "learnable" : "stand-in", images, request.seed);
+  std::vector<std::string> words = {"standin", "--out", folder, "--images", std::to_string(images)};
+  if (learnable) words.insert(words.end(), {"--validation", std::to_string(images / 2), "--classes", "40"});
+  words.insert(words.end(), {"--seed", std::to_string(request.seed)});
+  run_make_dataset(installation, words);
   return folder;
 }
 
@@ -163,14 +160,14 @@ DataSets prepare_data(const Installation& installation, const Request& request, 
   }
   std::vector<Row> plain, learnable;
   for (const Row& row : rows) (row.validation ? learnable : plain).push_back(row);
-  const auto make = [&](const std::vector<Row>& some, auto stand_in_set) {
+  const auto make = [&](const std::vector<Row>& some, bool can_be_learned) {
     if (some.empty() || base::interrupted()) return std::make_shared<Data>();
-    const fs::path root = stand_in_set(installation, request, images_needed(scale, some));
+    const fs::path root = stand_in(installation, request, images_needed(scale, some), can_be_learned);
     return base::interrupted() ? std::make_shared<Data>()
                                : std::make_shared<Data>(prepare(installation, request, root, some, values));
   };
-  sets.plain = make(plain, stand_in);
-  sets.learnable = make(learnable, learnable_stand_in);
+  sets.plain = make(plain, false);
+  sets.learnable = make(learnable, true);
   say_store(installation, sets);
   return sets;
 }
@@ -178,7 +175,7 @@ DataSets prepare_data(const Installation& installation, const Request& request, 
 NodeCopies::NodeCopies(const Installation& installation, const Data& data, const AxisValues& values,
                        OnEveryNode on_every_node)
     : on_every_node_(std::move(on_every_node)) {
-  const fs::path store = installation.data / "packed";
+  const fs::path store = store_of(installation);
   for (const auto& [storage, location] : data.packed) {
     if (location.empty() || !trait(values, "storage", storage, &Traits::transient, false)) continue;
     base::Command pack = on_every_node_(

@@ -1,7 +1,6 @@
 // Creates and shapes the link with unshare, nsenter, ip and tc; unprivileged users get a user namespace.
 #include "harness/emulate/two_nodes.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
@@ -39,13 +37,6 @@ void require_undisturbed(const std::string& what, int exit_code) {
 void require_undisturbed_holder(pid_t holder, bool wait) {
   require_undisturbed("the process that holds a node's network namespace",
                       base::exit_code_of_child(holder, wait).value_or(0));
-}
-
-// To read from, and to write to.
-std::pair<base::Descriptor, base::Descriptor> pipe_ends() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
-  return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
 }  // namespace
@@ -103,25 +94,24 @@ void TwoNodes::shape(int node, double rate_mbit, double latency_ms) const {
 
 // Starts the process that holds a node's namespaces and waits until they exist.
 void TwoNodes::hold(int node) {
-  auto [input, to_holder] = pipe_ends();
-  auto [from_holder, output] = pipe_ends();
+  base::Pipe to_holder, from_holder;
   base::Command command;
   if (node == 1) command.arguments = enter(0);  // the second uses the first one's user namespace
   for (const char* word : {"unshare", "--net", "--uts"}) command.arguments.push_back(word);
   if (user_namespace_ && node == 0)
     for (const char* word : {"--user", "--map-root-user"}) command.arguments.push_back(word);
   command.arguments.push_back("cat");
-  command.input_fd = input.number();
-  command.output_fd = output.number();
+  command.input_fd = to_holder.read.number();
+  command.output_fd = from_holder.write.number();
   Holder& holder = holders_[size_t(node)];
-  holder = {start(command), std::move(to_holder)};
-  input = base::Descriptor();
-  output = base::Descriptor();
+  holder = {start(command), std::move(to_holder.write)};
+  to_holder.read = base::Descriptor();
+  from_holder.write = base::Descriptor();
   // When `cat` has echoed a byte, the namespaces exist.
   char echo = 0;
   ssize_t echoed = -1;
   if (::write(holder.pipe.number(), "\n", 1) == 1)
-    while ((echoed = ::read(from_holder.number(), &echo, 1)) < 0 && errno == EINTR)
+    while ((echoed = ::read(from_holder.read.number(), &echo, 1)) < 0 && errno == EINTR)
       if (base::interrupted()) throw Disturbed("interrupted while a node's network namespace was made");
   if (echoed == 1) return;
   holder.pipe = base::Descriptor();  // or `cat` would wait for it, and we for `cat`

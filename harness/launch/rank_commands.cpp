@@ -12,6 +12,14 @@
 namespace harness {
 namespace {
 
+// Where the ranks meet: the port of rank 0's store, and for rank 0 the socket that listens on it already.
+void set_port(base::Command& command, const LaunchSetting& setting, bool inherits_socket) {
+  command.environment["MASTER_PORT"] = std::to_string(setting.port);
+  if (!inherits_socket || setting.listen_fd < 0) return;
+  command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
+  command.passed_fd = setting.listen_fd;
+}
+
 // One command per rank, started by this process.
 std::vector<base::Command> local_commands(const Row& row, const AxisValues& values,
                                           const Installation& installation, const Request& request,
@@ -31,11 +39,7 @@ std::vector<base::Command> local_commands(const Row& row, const AxisValues& valu
     if (ranks > 1) {
       if (emulated) listen_on(command, emulated::address(int(rank / per_node)), installation);
       command.environment["MASTER_ADDR"] = emulated ? emulated::address(0) : "127.0.0.1";
-      command.environment["MASTER_PORT"] = std::to_string(setting.port);
-      if (rank == 0 && setting.listen_fd >= 0 && !emulated) {
-        command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
-        command.passed_fd = setting.listen_fd;
-      }
+      set_port(command, setting, rank == 0 && !emulated);
     }
     command.cpus = rank_cpus(row);
     command.output = setting.directory / fmt::format("rank-{}.stdout", rank);
@@ -67,11 +71,7 @@ Launch rank_commands(const Row& row, const AxisValues& values, const Installatio
     base::Command command = one_for_all(row, setting);
     wrap_rank(command, rank_of_environment(), rank_program(row, installation, setting), request,
               setting.directory);
-    command.environment["MASTER_PORT"] = std::to_string(setting.port);
-    if (setting.listen_fd >= 0) {
-      command.environment["MASTER_LISTEN_FD"] = std::to_string(setting.listen_fd);
-      command.passed_fd = setting.listen_fd;
-    }
+    set_port(command, setting, true);
     return {launcher, {command}, false};
   }
   if (launcher == "mpirun")

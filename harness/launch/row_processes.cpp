@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include "harness/base/file.h"
@@ -21,11 +22,14 @@ constexpr auto kPatience = std::chrono::seconds(3);  // time in which mpirun and
 constexpr auto kFarewell =
     std::chrono::seconds(1);  // time for processes that a successful mpirun leaves behind
 
-static int64_t anonymous_bytes(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("RssAnon:", 0) == 0) return std::strtoll(line.c_str() + 8, nullptr, 10) * 1024;
-  return 0;
+// What the lines with these keys, which the kernel writes in KiB, add up to.
+static int64_t bytes_of(pid_t pid, const char* file, std::initializer_list<std::string_view> keys) {
+  std::ifstream sizes(fmt::format("/proc/{}/{}", pid, file));
+  int64_t bytes = 0;
+  for (std::string line; std::getline(sizes, line);)
+    for (const std::string_view key : keys)
+      if (line.starts_with(key)) bytes += std::strtoll(line.c_str() + key.size(), nullptr, 10) * 1024;
+  return bytes;
 }
 
 RowProcesses::RowProcesses(const Launch& launch, Progress& progress, const std::filesystem::path& directory)
@@ -58,19 +62,14 @@ bool RowProcesses::running() const {
 // Of processes that share pages, each page counts once: a fork shares its parent's, and a ring lies in shared
 // memory.
 static int64_t proportional_bytes(pid_t pid) {
-  std::ifstream sizes(fmt::format("/proc/{}/smaps_rollup", pid));
-  int64_t bytes = 0;
-  for (std::string line; std::getline(sizes, line);)
-    if (line.starts_with("Pss_Anon:") || line.starts_with("Pss_Shmem:"))
-      bytes += std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
-  return bytes;
+  return bytes_of(pid, "smaps_rollup", {"Pss_Anon:", "Pss_Shmem:"});
 }
 
 int64_t RowProcesses::memory() const {
   int64_t bytes = 0;
   for (pid_t pid : ranks()) {
     const std::vector<pid_t> started = base::descendants_of(pid);
-    bytes += started.empty() ? anonymous_bytes(pid) : proportional_bytes(pid);
+    bytes += started.empty() ? bytes_of(pid, "status", {"RssAnon:"}) : proportional_bytes(pid);
     for (const pid_t one : started) bytes += proportional_bytes(one);
   }
   return bytes;

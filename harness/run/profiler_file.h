@@ -81,9 +81,7 @@ struct KinetoFile {
   int64_t base_ns = 0;  // the events' times are microseconds since then
   nlohmann::json head;  // the members beside the events
   std::vector<std::pair<KinetoEvent, nlohmann::json>> events;
-  static constexpr auto keys() {
-    return known_keys(Key{"baseTimeNanoseconds", &KinetoFile::base_ns, "since 1970"});
-  }
+  KEYS(KinetoFile, Key{"baseTimeNanoseconds", &Self::base_ns, "since 1970"});
 };
 
 // From its beginning to the end of its last event.

@@ -35,7 +35,7 @@ Row real_twin(const Row& row, RealWork work, const Scale& scale, const Scale& sm
   const bool slice = work == RealWork::slice;
   if (!slice || !keeps_storage)
     for (const char* field : kOrder) reset(field);
-  Row twin = row_from_json(trained);
+  Row twin = decode<Row>(trained);
   apply(smallest, twin, values);
   twin.id = row.id + (slice ? "-slice" : "-trained");
   twin.device = "cpu";

@@ -85,8 +85,8 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, co
     const PlannedRow& planned = execution.plan()[run.row];
     const double before_s = watch.s();
     if (budget_s > 0 && planned.skip_reason.empty() && before_s >= budget_s)
-      schedule.left_out.push_back({planned.row.id, schedule.seconds[i],
-                                   fmt::format("repeat {}: the budget was used up", run.repeat), true});
+      schedule.left_out.push_back(
+          {planned.row.id, fmt::format("repeat {}: the budget was used up", run.repeat), true});
     else if (!execution.run(planned, run.repeat, line)) {
       whole = false;
       break;

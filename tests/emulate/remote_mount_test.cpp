@@ -73,7 +73,7 @@ TEST_F(MountTest, AnEmptyCacheIsProvenColdAndAFilledOneWarm) {
   EXPECT_EQ(violation, "");
   EXPECT_EQ(warm["server_bytes"], 0);
   cache_of(*storage, "cold", &violation);
-  EXPECT_NE(violation.find("requests a cold mount cache"), std::string::npos) << "it is filled by now";
+  EXPECT_SAYS(violation, "requests a cold mount cache") << "it is filled by now";
 }
 
 // The kernel counts no bytes that a process reads from there, which is no proof of a warm cache.
@@ -87,7 +87,7 @@ TEST_F(MountTest, WhatTheKernelDoesNotCountRefutesNoColdCache) {
   const harness::RecordCache cache = proof.slice_ended(1'000'000);
   EXPECT_EQ(proof.violation(), "");
   EXPECT_EQ(cache.state, "cold");
-  EXPECT_NE(cache.note.find("FUSE, of which the kernel may count no reads"), std::string::npos) << cache.note;
+  EXPECT_SAYS(cache.note, "FUSE, of which the kernel may count no reads");
 }
 
 TEST_F(MountTest, AMissingImageIsNamed) {
@@ -95,7 +95,7 @@ TEST_F(MountTest, AMissingImageIsNamed) {
   const auto storage = open("remote_mounted", mounted(false), all());
   const auto reader = storage->reader();
   const std::string why = failure_of([&] { reader->read(3); });
-  EXPECT_NE(why.find(dataset.images[3].path), std::string::npos) << why;
+  EXPECT_SAYS(why, dataset.images[3].path);
   expect_record(*reader, 4);
 }
 
@@ -113,7 +113,7 @@ TEST_F(MountTest, AMountThatEndsIsMissed) {
   expect_record(*reader, 0);
   ::kill(mount->service().pid(), SIGKILL);
   EXPECT_NE(failure_of([&] { reader->read(1); }), "");
-  EXPECT_NE(end_of(mount->service()).find("rclone"), std::string::npos);
+  EXPECT_SAYS(end_of(mount->service()), "rclone");
   EXPECT_NE(failure_of([&] { open("remote_cached", mount->path()); }), "");
 }
 
@@ -121,8 +121,8 @@ TEST_F(MountTest, SaysWhyItDoesNotStart) {
   const std::string why = failure_of([&] {
     harness::Mount("http://%zz/", folder.path() / "mount", folder.path() / "mount.log", {}, nullptr);
   });
-  EXPECT_NE(why.find("(rclone) ended with exit code"), std::string::npos) << why;
-  EXPECT_NE(why.find("invalid URL escape"), std::string::npos) << why;
+  EXPECT_SAYS(why, "(rclone) ended with exit code");
+  EXPECT_SAYS(why, "invalid URL escape");
 }
 
 // Not a separate test: serves and mounts until it is killed.

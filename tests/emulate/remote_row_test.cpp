@@ -16,6 +16,7 @@
 #include "harness/emulate/mount.h"
 #include "harness/emulate/object_store.h"
 #include "harness/emulate/two_nodes.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/outcome.h"
 #include "tests/support/scratch_of.h"
 #include "tests/support/temporary_folder.h"
@@ -105,7 +106,7 @@ class RemoteRow : public testing::Test {
     EXPECT_EQ(record["object_store"]["server"].get<std::string>().find("nginx/"), 0u);
     EXPECT_EQ(record["object_store"].contains("mount"), storage != "remote");
     EXPECT_EQ(record["bad_images"], 0);
-    EXPECT_NE(record["emulated"].dump().find("object store"), std::string::npos) << record["emulated"];
+    EXPECT_SAYS(record["emulated"].dump(), "object store");
   }
 
   const TemporaryFolder folder;
@@ -189,7 +190,7 @@ TEST_F(ShapedRow, LatencyIsThereOrTheRowSaysWhyNot) {
   const json record = record_of("0", {"storage=remote", "store_latency_ms=20"}, can ? 0 : 3);
   EXPECT_EQ(record["status"], can ? "OK" : "SKIPPED");
   if (!can) {
-    EXPECT_NE(record["reason"].get<std::string>().find("sch_netem"), std::string::npos) << record["reason"];
+    EXPECT_SAYS(record["reason"].get<std::string>(), "sch_netem");
   }
 }
 
@@ -200,8 +201,8 @@ TEST_F(RemoteRow, AServerThatIsKilledIsNamed) {
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
   const std::string reason = record()["reason"];
-  EXPECT_NE(reason.find("nginx"), std::string::npos) << reason;
-  EXPECT_NE(reason.find("signal 9"), std::string::npos) << reason;
+  EXPECT_SAYS(reason, "nginx");
+  EXPECT_SAYS(reason, "signal 9");
   EXPECT_FALSE(record().contains("total_s"));
   EXPECT_EQ(left_behind(pid), "");
 }
@@ -213,7 +214,7 @@ TEST_F(RemoteRow, SoIsAMount) {
   ::kill(process_with("rclone", scratch_of(pid)), SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 1);
   const std::string reason = record()["reason"];
-  EXPECT_NE(reason.find("rclone"), std::string::npos) << reason;
+  EXPECT_SAYS(reason, "rclone");
   EXPECT_EQ(left_behind(pid), "");
 }
 
@@ -236,13 +237,13 @@ TEST_F(ShapedRow, AnInterruptAndAKillLeaveNothing) {
 
 TEST_F(RemoteRow, OnlyALinkToAnObjectStoreCanBeShaped) {
   EXPECT_EQ(exit_code_of(start_matrix("0", {"storage=files", "store_rate_mbit=100"})), 2);
-  EXPECT_NE(content_of(directory / "err").find("storage: remote"), std::string::npos);
+  EXPECT_SAYS(content_of(directory / "err"), "storage: remote");
 }
 
 TEST_F(RemoteRow, SeveralNodesAreSkipped) {
   const json record = record_of("17", {"storage=remote"}, 3);
   EXPECT_EQ(record["status"], "SKIPPED");
-  EXPECT_NE(record["reason"].get<std::string>().find("one node"), std::string::npos) << record["reason"];
+  EXPECT_SAYS(record["reason"].get<std::string>(), "one node");
 }
 
 }  // namespace remote_row_test

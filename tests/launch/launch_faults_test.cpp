@@ -20,8 +20,8 @@ TEST_P(OnEveryBackend, ARankKilledInTheMiddle) {
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
   const std::string reason = record()["reason"];
-  EXPECT_NE(reason.find("rank 2"), std::string::npos) << reason;
-  EXPECT_NE(reason.find("signal 9"), std::string::npos) << reason;
+  EXPECT_SAYS(reason, "rank 2");
+  EXPECT_SAYS(reason, "signal 9");
   EXPECT_FALSE(record().contains("total_s"));
   EXPECT_EQ(left_behind(pid), "");
 }
@@ -34,7 +34,7 @@ TEST_P(OnEveryBackend, ARankThatStopsAnswering) {
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "HUNG") << record()["reason"];
   EXPECT_EQ(record()["stacks"].size(), 4u);
-  EXPECT_NE(record()["stacks"][0].get<std::string>().find("train_slice"), std::string::npos)
+  EXPECT_SAYS(record()["stacks"][0].get<std::string>(), "train_slice")
       << "a rank that waits for the stopped one shows where";
   EXPECT_EQ(left_behind(pid), "");
 }
@@ -66,7 +66,7 @@ TEST_F(TwoNodesFaults, ARankOfTheSecondNodeKilled) {
   ::kill(training_rank(6), SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
-  EXPECT_NE(record()["reason"].get<std::string>().find("rank 6"), std::string::npos) << record()["reason"];
+  EXPECT_SAYS(record()["reason"].get<std::string>(), "rank 6");
   EXPECT_EQ(left_behind(pid), "");
 }
 
@@ -76,8 +76,8 @@ TEST_F(TwoNodesFaults, ACrashOfARankOfTheSecondNodeShowsWhere) {
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
   const std::string reason = record()["reason"];
-  EXPECT_NE(reason.find("rank 6"), std::string::npos) << reason;
-  EXPECT_NE(reason.find("train_slice("), std::string::npos) << reason << ": its stack's innermost frame";
+  EXPECT_SAYS(reason, "rank 6");
+  EXPECT_SAYS(reason, "train_slice(") << ": its stack's innermost frame";
   EXPECT_EQ(left_behind(pid), "");
 }
 
@@ -127,9 +127,9 @@ TEST_F(PackedFaults, ACopyThatBecomesShorterIsNamed) {
     const json record = json::parse(stream);
     EXPECT_EQ(record["status"], "CRASHED") << storage;
     const std::string reason = record["reason"];
-    EXPECT_NE(reason.find(packed.string() + "/"), std::string::npos) << reason;
-    EXPECT_NE(reason.find("became shorter while it was read"), std::string::npos) << reason;
-    EXPECT_NE(reason.find("remove the folder " + packed.string()), std::string::npos) << reason;
+    EXPECT_SAYS(reason, packed.string() + "/");
+    EXPECT_SAYS(reason, "became shorter while it was read");
+    EXPECT_SAYS(reason, "remove the folder " + packed.string());
     fs::remove_all(packed);
     EXPECT_EQ(left_behind(pid), "");
   }
@@ -173,8 +173,8 @@ TEST_F(PackedFaults, ADamagedCopyIsNamed) {
     const json record = json::parse(stream);
     EXPECT_EQ(record["status"], pages || leaves ? "CRASHED" : "INVALID") << storage;
     const std::string reason = record["reason"];
-    EXPECT_NE(reason.find(packed.string()), std::string::npos) << reason;
-    EXPECT_NE(reason.find("remove the folder " + packed.string()), std::string::npos) << reason;
+    EXPECT_SAYS(reason, packed.string());
+    EXPECT_SAYS(reason, "remove the folder " + packed.string());
     fs::remove_all(packed);
     EXPECT_EQ(left_behind(pid), "");
   }

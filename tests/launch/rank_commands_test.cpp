@@ -95,10 +95,10 @@ TEST_F(RankCommands, TwoNodesOnThisMachineAreEntered) {
   EXPECT_TRUE(has("OMPI_MCA_coll_libnbc_iallreduce_algorithm=1")) << "the link's proof expects a ring";
   row.backend = "gloo";
   ASSERT_EQ(launch().commands.size(), 8u);
-  EXPECT_NE(line(0).find("NODE0"), std::string::npos);
-  EXPECT_NE(line(7).find("NODE1"), std::string::npos);
-  EXPECT_NE(line(7).find("MASTER_ADDR=10.77.0.1"), std::string::npos);
-  EXPECT_NE(line(7).find("LOCAL_RANK=3"), std::string::npos);
+  EXPECT_SAYS(line(0), "NODE0");
+  EXPECT_SAYS(line(7), "NODE1");
+  EXPECT_SAYS(line(7), "MASTER_ADDR=10.77.0.1");
+  EXPECT_SAYS(line(7), "LOCAL_RANK=3");
 }
 
 TEST_F(RankCommands, HostsMeanMpirun) {
@@ -158,13 +158,13 @@ TEST_F(RankCommands, ARowNeedsAProcessorForEachRankOfEachNodeOfAnAllocation) {
   for (const char* fits : {"4(x2)", "4,4", "16(x3)", "1,8,4(x2)"}) EXPECT_EQ(why(fits), "") << fits;
   for (const char* unknown : {"", "many", "4(x", "4(x2),"}) EXPECT_EQ(why(unknown), "") << unknown;
   for (const char* small : {"1(x2)", "3(x8)", "8", "7,1"}) {
-    EXPECT_NE(why(small).find("4 processes on each of 2 nodes"), std::string::npos) << why(small);
-    EXPECT_NE(why(small).find("salloc -N2 -n8 --ntasks-per-node=4"), std::string::npos) << why(small);
-    EXPECT_NE(why(small).find(small), std::string::npos) << why(small);
+    EXPECT_SAYS(why(small), "4 processes on each of 2 nodes");
+    EXPECT_SAYS(why(small), "salloc -N2 -n8 --ntasks-per-node=4");
+    EXPECT_SAYS(why(small), small);
   }
   row.nodes = 1;
   EXPECT_EQ(why("7,1"), "") << "one of the nodes is enough for it";
-  EXPECT_NE(why("1(x2)").find("salloc -N1 -n4 --ntasks-per-node=4"), std::string::npos) << why("1(x2)");
+  EXPECT_SAYS(why("1(x2)"), "salloc -N1 -n4 --ntasks-per-node=4");
   row.strategy = "single";
   EXPECT_EQ(why("1(x2)"), "");
 }
@@ -178,7 +178,7 @@ TEST_F(RankCommands, ARowThatDoesNotFitIntoTheAllocationIsSkippedBeforehand) {
       {row}, kValues, request, [&](const Row& one) { return why_not_started(one, kValues, request); }, 2);
   const std::string reason = plan.at(0).skip_reason;
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE"}) ::unsetenv(name);
-  EXPECT_NE(reason.find("salloc -N2 -n8"), std::string::npos) << reason;
+  EXPECT_SAYS(reason, "salloc -N2 -n8");
 }
 
 TEST_F(RankCommands, TorchrunMeansOneRankForEachRunMatrix) {
@@ -246,13 +246,13 @@ TEST_F(RankCommands, AWrapperNeedsARankOfTheRow) {
   request.wrap_rank = 3;
   EXPECT_EQ(failure_of([&] { check_wrap(request, row, kValues); }), "");
   request.wrap_rank = 4;
-  EXPECT_NE(failure_of([&] { check_wrap(request, row, kValues); }).find("0-3"), std::string::npos);
+  EXPECT_SAYS(failure_of([&] { check_wrap(request, row, kValues); }), "0-3");
 }
 
 TEST_F(RankCommands, OnEveryNodeRunsOnceOnEach) {
   request.hosts = "a:4,b:4";
   EXPECT_EQ(on_every_node(request, 2, {"true"}).arguments.back(), "true");
-  EXPECT_NE(base::shell_line(on_every_node(request, 2, {"true"})).find("ppr:1:node"), std::string::npos);
+  EXPECT_SAYS(base::shell_line(on_every_node(request, 2, {"true"})), "ppr:1:node");
   EXPECT_TRUE(on_every_node({}, 2, {"true"}).arguments.empty()) << "this machine needs no help";
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/base/child_process.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace slurm_test {
@@ -64,12 +65,11 @@ TEST_F(Slurm, RunsRowsOverMpi) {
   const std::string why = records["17"]["reason"];
   if (why.find("leads to the loopback") == std::string::npos) {  // as where the host's name is 127.0.1.1
     EXPECT_EQ(records["17"]["rank_map"][7]["node"], 1) << output;
-    EXPECT_NE(why.find("took another path"), std::string::npos) << output;
+    EXPECT_SAYS(why, "took another path") << output;
   }
   if (!fs::exists("/sys/class/infiniband")) {
     EXPECT_EQ(records["18"]["status"], "INVALID");
-    EXPECT_NE(records["18"]["reason"].get<std::string>().find("no active InfiniBand port"), std::string::npos)
-        << output;
+    EXPECT_SAYS(records["18"]["reason"].get<std::string>(), "no active InfiniBand port") << output;
   }
 }
 
@@ -85,7 +85,7 @@ TEST_F(Slurm, RowsThatTheAllocationHasNoProcessorsForAreSkipped) {
   for (const auto& [row, command] : {std::pair("12", "salloc -N1 -n4 --ntasks-per-node=4"),
                                      std::pair("17", "salloc -N2 -n8 --ntasks-per-node=4")}) {
     EXPECT_EQ(records[row]["status"], "SKIPPED") << output;
-    EXPECT_NE(records[row]["reason"].get<std::string>().find(command), std::string::npos) << output;
+    EXPECT_SAYS(records[row]["reason"].get<std::string>(), command) << output;
   }
 }
 
@@ -116,11 +116,10 @@ TEST_F(Slurm, SubmitsANightForEachNode) {
     if (file.path().extension() == ".json" && file.path().string().find("/night=") != std::string::npos)
       hosts.insert(file.path().parent_path().filename());
   EXPECT_EQ(hosts.size(), 1u) << "both nodes are this machine: " << told;
-  EXPECT_NE(told.find("a night on each of 2 nodes"), std::string::npos) << told;
-  EXPECT_NE(told.find("not judged, 8 of the same hardware are needed"), std::string::npos)
-      << "the report: " << told;
-  EXPECT_NE(told.find("# A night on 1 nodes; left out: "), std::string::npos) << told;
-  EXPECT_NE(told.find("no usable node in partition nowhere"), std::string::npos) << told;
+  EXPECT_SAYS(told, "a night on each of 2 nodes");
+  EXPECT_SAYS(told, "not judged, 8 of the same hardware are needed") << "the report: " << told;
+  EXPECT_SAYS(told, "# A night on 1 nodes; left out: ");
+  EXPECT_SAYS(told, "no usable node in partition nowhere");
 }
 
 }  // namespace slurm_test

@@ -13,23 +13,21 @@ TEST_F(LaunchFaults, APortThatIsTaken) {
   const pid_t pid = start_matrix("12", {"--set", "backend=gloo", "--port", std::to_string(taken.port())});
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
-  EXPECT_NE(record()["reason"].get<std::string>().find("--port"), std::string::npos) << record()["reason"];
+  EXPECT_SAYS(record()["reason"].get<std::string>(), "--port");
 }
 
 TEST_F(LaunchFaults, AHostThatDoesNotResolve) {
   const pid_t pid = start_matrix("12", {"--hosts", "no-such-host.invalid:4", "--set", "storage=synthetic"});
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
-  EXPECT_NE(record()["reason"].get<std::string>().find("no-such-host"), std::string::npos)
-      << record()["reason"];
+  EXPECT_SAYS(record()["reason"].get<std::string>(), "no-such-host");
   EXPECT_EQ(left_behind(pid), "");
 }
 
 TEST_F(LaunchFaults, AHostThatDoesNotResolveIsNamedInOneLine) {
   EXPECT_EQ(exit_code_of(start_matrix("12", {"--hosts", "no-such-host.invalid:4"})), 2);
   const std::string errors = content_of(directory / "err");
-  EXPECT_NE(errors.find("could not be prepared on every node: ssh: Could not resolve hostname no-such-host"),
-            std::string::npos);
+  EXPECT_SAYS(errors, "could not be prepared on every node: ssh: Could not resolve hostname no-such-host");
   EXPECT_EQ(errors.find("-----"), std::string::npos) << "OpenMPI's page";
 }
 
@@ -41,7 +39,7 @@ TEST_F(LaunchFaults, AMasterThatDoesNotResolve) {
   rank.errors_to_output = true;
   const auto finished = base::run_to_end(rank);
   EXPECT_NE(finished.exit_code, 0);
-  EXPECT_NE(finished.output.find("no-such-host.invalid"), std::string::npos) << finished.output;
+  EXPECT_SAYS(finished.output, "no-such-host.invalid");
 }
 
 TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
@@ -72,7 +70,7 @@ TEST_F(LaunchFaults, RanksThatDisagreeAboutTheConfiguration) {
   EXPECT_EQ(exit_code_of(ranks[0]), 1);
   const json error = json::parse(content_of(folder / "rank-0.error.json"));
   EXPECT_EQ(error["status"], "INVALID");
-  EXPECT_NE(error["reason"].get<std::string>().find("disagree"), std::string::npos) << error;
+  EXPECT_SAYS(error["reason"].get<std::string>(), "disagree");
   ::kill(ranks[1], SIGKILL);
   exit_code_of(ranks[1]);
 }
@@ -86,7 +84,7 @@ TEST_F(LaunchFaults, ACrashUnderAnotherLauncherShowsWhere) {
   EXPECT_EQ(exit_code_of(pid), 1);
   EXPECT_EQ(record()["status"], "CRASHED");
   const std::string reason = record()["reason"];
-  EXPECT_NE(reason.find("train_slice("), std::string::npos) << reason << ": its stack's innermost frame";
+  EXPECT_SAYS(reason, "train_slice(") << ": its stack's innermost frame";
 }
 
 pid_t process_named(const std::string& name, const std::string& mark) {
@@ -154,7 +152,7 @@ TEST_F(LaunchFaults, AnMpirunThatDeadlocksForWantOfMemory) {
       {"local", {{mpirun, {{"LAUNCH_FAULTS", directory}}, {}, directory / "out", directory / "err"}}, false},
       progress, {.start_s = 100}, directory, [] {});
   EXPECT_EQ(outcome.status, "CRASHED");
-  EXPECT_NE(outcome.reason.find("/dev/shm is too small"), std::string::npos) << outcome.reason;
+  EXPECT_SAYS(outcome.reason, "/dev/shm is too small");
   EXPECT_LT(outcome.wall_s, 30);
   EXPECT_EQ(left_behind(::getpid()), "");
 }
@@ -181,7 +179,7 @@ TEST_F(LaunchFaults, AFullDiskIsNamedByTheRowThatMetIt) {
   EXPECT_EQ(row["status"], "CRASHED") << said;
   const std::string reason = row["reason"];
   for (const char* word : {"slice.jsonl", "No space left on device", "free some space"})
-    EXPECT_NE(reason.find(word), std::string::npos) << reason;
+    EXPECT_SAYS(reason, word);
 }
 
 TEST_F(LaunchFaults, AFullMemoryFileSystemEndsTheRowSoonWithTheReason) {
@@ -196,7 +194,7 @@ TEST_F(LaunchFaults, AFullMemoryFileSystemEndsTheRowSoonWithTheReason) {
     EXPECT_EQ(exit_code_of(pid), 1);
     EXPECT_EQ(record()["status"], "CRASHED") << size;
     const std::string reason = record()["reason"];
-    EXPECT_NE(reason.find("/dev/shm"), std::string::npos) << reason;
+    EXPECT_SAYS(reason, "/dev/shm");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << size;
     EXPECT_EQ(left_behind(pid), "");
   }

@@ -14,17 +14,11 @@ namespace harness::emulated_rows_test {
 namespace {
 
 TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
-  const fs::path out = folder_.path() / "run";
-  ASSERT_EQ(run("emulated", {"--only", "0,o1,10,12,14", "--out", out, "--set", "storage=synthetic", "--set",
-                             "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2", "--set",
-                             "ceiling_batches=0", "--set", "time_scale=96"}),
-            0)
-      << said() << base::read_file(folder_.path() / "out");
-  const Records records = read_records(out, std::cerr);
+  const Records records = rows("0,o1,10,12,14", {"timed_batches=6", "warmup_batches=2", "time_scale=96"});
+  ASSERT_EQ(records.size(), 5u);
   const auto row = [&](const std::string& id) -> const Record& {
     return *std::find_if(records.begin(), records.end(), [&](const Record& one) { return one.row == id; });
   };
-  ASSERT_EQ(records.size(), 5u);
   EXPECT_TRUE(is_ok(row("o1"))) << row("o1").reason;
   // Batches / 32 at time x 96 take three times as long as the article's: slow enough for a busy machine.
   const auto article_ms = [&](const std::string& id, const std::string& phase) {
@@ -56,20 +50,17 @@ TEST_F(EmulatedRows, TakeTheTimesOfTheDeviceFileAndHaveNoLoss) {
     EXPECT_EQ(row(id).emulation->device.h2d_gb_per_s.value, 11.3);
     EXPECT_EQ(row(id).emulation->time_scale, 96);
     ASSERT_FALSE(row(id).emulated.empty());
-    EXPECT_NE(row(id).emulated[0].find("v100-article"), std::string::npos);
+    EXPECT_SAYS(row(id).emulated[0], "v100-article");
     for (const RecordCheck& check : row(id).checks)
       EXPECT_TRUE(check.name != "loss" && check.name != "gradients" && check.name != "weights") << check.name;
   }
 }
 
 TEST_F(EmulatedRows, WithoutCollectivesNothingIsWaitedFor) {
-  const fs::path out = folder_.path() / "run";
-  ASSERT_EQ(run("emulated", {"--only", "12,14", "--out", out, "--set", "storage=synthetic", "--set",
-                             "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2", "--set",
-                             "ceiling_batches=0", "--set", "time_scale=96", "--set", "collectives=false"}),
-            0)
-      << said() << base::read_file(folder_.path() / "out");
-  for (const Record& record : read_records(out, std::cerr)) {
+  const Records records =
+      rows("12,14", {"timed_batches=6", "warmup_batches=2", "time_scale=96", "collectives=false"});
+  ASSERT_EQ(records.size(), 2u);
+  for (const Record& record : records) {
     EXPECT_TRUE(is_ok(record)) << record.reason;
     EXPECT_EQ(record.communication->all_reduced_bytes, 0);
     EXPECT_LT(mean_ms(record, "sync") / 3, 0.2) << "kernels that copy the last bucket, no message";
@@ -84,20 +75,16 @@ TEST_F(EmulatedRows, SendNcclsBytesOverTheLinkBetweenNodes) {
   if (const std::string& why = why_no_two_nodes(); !why.empty()) GTEST_SKIP() << why;
   std::map<std::string, double> step_ms, sent_bytes, sending_ms;
   for (const std::string wire : {"ring", "tree"}) {
-    const fs::path out = folder_.path() / wire;
-    ASSERT_EQ(
-        run("emulated", {"--only", "17,18", "--out", out, "--set", "storage=synthetic", "--set",
-                         "cache=as_is", "--set", "timed_batches=10", "--set", "warmup_batches=3", "--set",
-                         "ceiling_batches=0", "--set", "time_scale=128", "--set", "wire=" + wire}),
-        0)
-        << said() << base::read_file(folder_.path() / "out");
-    for (const Record& record : read_records(out, std::cerr)) {
+    const Records records =
+        rows("17,18", {"timed_batches=10", "warmup_batches=3", "time_scale=128", "wire=" + wire}, wire);
+    ASSERT_EQ(records.size(), 2u);
+    for (const Record& record : records) {
       ASSERT_TRUE(is_ok(record)) << record.reason;  // the check `link` has compared counters and expectation
       ASSERT_TRUE(record.link.has_value());
       sent_bytes[record.row + wire] = double(record.link->nodes.at(0).sent_bytes) / 10;
       step_ms[record.row + wire] = *record.total_s * 1e3 / 10;
       sending_ms[record.row + wire] = mean_ms(record.spans_ms, "communication");
-      EXPECT_NE(fmt::format("{}", fmt::join(record.emulated, "; ")).find("bytes / 64"), std::string::npos);
+      EXPECT_SAYS(fmt::format("{}", fmt::join(record.emulated, "; ")), "bytes / 64");
     }
   }
   // Gradients of 23.4 MB in 16 bits: 2 * 7 / 8 of them in a ring of eight ranks, 2 * 1 / 2 in a tree of two
@@ -115,7 +102,7 @@ TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
                            const std::string& why) {
     words.insert(words.begin(), {"--only", "0", "--out", folder_.path() / "never"});
     EXPECT_EQ(run(device, words), 2);
-    EXPECT_NE(said().find(why), std::string::npos) << said();
+    EXPECT_SAYS(said(), why);
   };
   refused("emulated:none", {}, "no such device file");
   refused("emulated:none", {}, "v100-article");
@@ -133,7 +120,7 @@ TEST_F(EmulatedRows, WhatTheyCanNotDoIsRefused) {
       << "title: two kinds\nsource: a test\nrows:\n  real: {title: real, identity: own, device: cpu}\n"
          "  made-up: {title: emulated, identity: own, device: emulated}\n";
   EXPECT_EQ(run("auto", {folder_.path() / "mixed.yaml", "--out", folder_.path() / "never"}), 2);
-  EXPECT_NE(said().find("can't be compared in one run"), std::string::npos) << said();
+  EXPECT_SAYS(said(), "can't be compared in one run");
 }
 
 }  // namespace

@@ -14,13 +14,9 @@ using EmulatedTimes = EmulatedRows;
 TEST_F(EmulatedTimes, AgreeWithThemselvesAtTwoTimeScales) {
   std::map<std::string, double> seconds;
   for (const std::string scale : {"16", "48"}) {
-    const fs::path out = folder_.path() / scale;
-    ASSERT_EQ(run("emulated", {"--only", "0,10,12", "--out", out, "--set", "storage=synthetic", "--set",
-                               "cache=as_is", "--set", "timed_batches=6", "--set", "warmup_batches=2",
-                               "--set", "ceiling_batches=0", "--set", "time_scale=" + scale}),
-              0)
-        << said() << base::read_file(folder_.path() / "out");
-    for (const Record& record : at_full_size(read_records(out, std::cerr)))
+    const Records records =
+        rows("0,10,12", {"timed_batches=6", "warmup_batches=2", "time_scale=" + scale}, scale);
+    for (const Record& record : at_full_size(records))
       seconds[record.row + " at " + scale] = record.total_s.value();
   }
   EXPECT_NEAR(seconds["0 at 16"], 6 * 512 * (0.28760 + 0.70383 + 27.3 / 512) / 1000, 0.15)
@@ -31,20 +27,10 @@ TEST_F(EmulatedTimes, AgreeWithThemselvesAtTwoTimeScales) {
 
 TEST_F(EmulatedTimes, PrefetchedCopiesOverlapWithComputing) {
   const auto step_ms = [&](const std::string& prefetch) {
-    const fs::path out = folder_.path() / prefetch;
-    EXPECT_EQ(run("emulated", {"--only", "0",
-                               "--out",  out,
-                               "--set",  "storage=synthetic",
-                               "--set",  "cache=as_is",
-                               "--set",  "timed_batches=10",
-                               "--set",  "warmup_batches=2",
-                               "--set",  "ceiling_batches=0",
-                               "--set",  "prefetch=" + prefetch,
-                               "--set",  "loss_every=1",
-                               "--set",  "time_scale=16"}),
-              0)
-        << said();
-    const Records records = read_records(out, std::cerr);
+    const Records records = rows(
+        "0",
+        {"timed_batches=10", "warmup_batches=2", "prefetch=" + prefetch, "loss_every=1", "time_scale=16"},
+        prefetch);
     double sum = 0;
     for (const auto& [phase, ms] : records.at(0).device_ms) sum += mean_ms(records[0], phase);
     return sum;

@@ -1,25 +1,17 @@
 // train: rows with an external loader: figures, checks, flag and processor time of another program's batches;
 // what ends such a row is its reason
-#include <gtest/gtest.h>
-
 #include <fstream>
-#include <map>
 
-#include "harness/base/child_process.h"
-#include "harness/contract/record.h"
-#include "tests/support/failure_of.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/real_rows.h"
 
 namespace harness::external_row_test {
 
-namespace fs = std::filesystem;
-
-class ExternalRow : public testing::Test {
+class ExternalRow : public RealRows {
  protected:
   void SetUp() override {
     if (!base::program_exists("python3")) GTEST_SKIP() << "no python3";
   }
-  // Runs rows of these adapters at scale smoke; `more`: further fields of every row.
+  // Runs rows of these adapters; `more`: further fields of every row.
   std::map<std::string, Record> run(const std::map<std::string, std::string>& adapters,
                                     const std::string& more = "", const std::string& device = "cpu",
                                     const std::string& setting = "") {
@@ -33,31 +25,11 @@ class ExternalRow : public testing::Test {
              << "'\"}\n";
     }
     matrix.close();
-    base::Command command;
-    command.arguments = {BINARY_DIR "/run_matrix",
-                         folder / "matrix.yaml",
-                         "--scale",
-                         "smoke",
-                         "--hang-after",
-                         "10",
-                         "--out",
-                         folder / "run",
-                         "--device",
-                         device};
-    if (!setting.empty()) command.arguments.insert(command.arguments.end(), {"--set", setting});
-    command.environment = {{"RUN_MATRIX_PLOTS", "specs"}};
-    command.errors_to_output = true;
-    said = base::run_to_end(command).output;
-    std::map<std::string, Record> records;
-    std::ifstream file(folder / "run/records.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      Record record = record_from_json(nlohmann::json::parse(line));
-      records[record.row] = std::move(record);
-    }
-    return records;
+    Words words = {folder / "matrix.yaml", "--hang-after", "10", "--out", folder / "run", "--device", device};
+    if (!setting.empty()) words.insert(words.end(), {"--set", setting});
+    RealRows::run(words);
+    return rows();
   }
-  const TemporaryFolder folder;
-  std::string said;
 };
 
 // Batches of zeros with the list's labels; `before`: Python code before each of them.

@@ -1,49 +1,26 @@
 // net: rows in 16 bit on a processor without instructions for it: trained and checked, their messages in 16
 // bit, marked.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <map>
-
-#include "harness/base/child_process.h"
-#include "harness/stats/records.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/real_rows.h"
 
 namespace harness::in_float32_row_test {
 
-TEST(InFloat32Rows, AreTrainedWithSixteenBitMessagesAndMarked) {
-  const TemporaryFolder folder;
-  base::Command command;
-  command.arguments = {BINARY_DIR "/run_matrix",
-                       "--device",
-                       "cpu",
-                       "--scale",
-                       "smoke",
-                       "--only",
-                       "o1,o3,12,16",
-                       "--set",
-                       "storage=synthetic",
-                       "--set",
-                       "ceiling_batches=0",
-                       "--out",
-                       folder / "run"};
-  command.environment = {
-      {"RUN_MATRIX_PLOTS", "specs"}, {"ATEN_CPU_CAPABILITY", "avx2"}, {"ONEDNN_MAX_CPU_ISA", "AVX2"}};
-  command.errors_to_output = true;
-  const base::Finished finished = base::run_to_end(command);
-  ASSERT_EQ(finished.exit_code, 0) << finished.output;
-  std::ostringstream warnings;
-  std::map<std::string, Record> rows;
-  for (Record& record : read_records(folder / "run", warnings)) rows[record.row] = record;
-  ASSERT_EQ(rows.size(), 4u) << finished.output;
+using InFloat32Rows = RealRows;
+
+TEST_F(InFloat32Rows, AreTrainedWithSixteenBitMessagesAndMarked) {
+  environment = {{"ATEN_CPU_CAPABILITY", "avx2"}, {"ONEDNN_MAX_CPU_ISA", "AVX2"}};
+  ASSERT_EQ(run({"--device", "cpu", "--only", "o1,o3,12,16", "--set", "storage=synthetic", "--set",
+                 "ceiling_batches=0", "--out", folder / "run"}),
+            0)
+      << said;
+  auto rows = RealRows::rows();
+  ASSERT_EQ(rows.size(), 4u) << said;
 
   EXPECT_EQ(rows["o1"].precision.label, "O1 in bf16, computed in float32");
   for (const char* id : {"o1", "o3", "16"}) {
     EXPECT_EQ(rows[id].precision.sixteen_bit, "bfloat16") << id;
     EXPECT_EQ(rows[id].precision.computed_in, "float32") << id;
     ASSERT_FALSE(rows[id].notes.empty()) << id;
-    EXPECT_NE(rows[id].notes.back().find("computed in float32 and rounded"), std::string::npos) << id;
+    EXPECT_SAYS(rows[id].notes.back(), "computed in float32 and rounded") << id;
   }
   EXPECT_EQ(rows["12"].precision.computed_in, "");
   EXPECT_EQ(rows["12"].precision.label, "O0");

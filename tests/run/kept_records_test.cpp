@@ -105,7 +105,7 @@ TEST_F(KeptRecords, ASecondInterruptEndsTheReport) {
   EXPECT_EQ(exit_code_of(pid), 130);
   expect_good_records(1);
   EXPECT_FALSE(fs::exists(directory / "run/report.html"));
-  EXPECT_NE((output() + errors()).find("second interrupt"), std::string::npos);
+  EXPECT_SAYS((output() + errors()), "second interrupt");
   EXPECT_EQ(errors().find("Traceback"), std::string::npos) << errors();
 }
 
@@ -115,7 +115,7 @@ TEST_F(KeptRecords, AFolderWhoseRunWasKilledAsItBeganIsTakenAgain) {
   for (const char* name : {"request.json.12-0.partial", "mine.partial"})
     std::ofstream(directory / "run" / name) << "{";
   EXPECT_EQ(run({"--resume", directory / "run"}), 2);
-  EXPECT_NE(errors().find("nothing ran there yet"), std::string::npos) << errors();
+  EXPECT_SAYS(errors(), "nothing ran there yet");
   ASSERT_EQ(run(smoke("0")), 0) << errors();
   expect_good_records(1);
   EXPECT_FALSE(fs::exists(directory / "run/request.json.12-0.partial"));
@@ -130,14 +130,14 @@ TEST_F(KeptRecords, NamedPipesAreNotWaitedFor) {
   ASSERT_EQ(::mkfifo(request.c_str(), 0600), 0);
   const std::string limited = "exec timeout 20 \"$0\" \"$@\"; ";
   EXPECT_EQ(run_in_shell(limited, "", {"--resume", directory / "run"}), 2);
-  EXPECT_NE(errors().find("named pipe"), std::string::npos) << errors();
+  EXPECT_SAYS(errors(), "named pipe");
   fs::remove(request);
   fs::rename(directory / "request.kept", request);
   fs::remove(records);
   ASSERT_EQ(::mkfifo(records.c_str(), 0600), 0);
   for (const Words& words : {Words{"report", directory / "run"}, Words{"--resume", directory / "run"}}) {
     EXPECT_EQ(run_in_shell(limited, "", words), 2);
-    EXPECT_NE(errors().find("named pipe"), std::string::npos) << errors();
+    EXPECT_SAYS(errors(), "named pipe");
   }
 }
 
@@ -147,10 +147,10 @@ TEST_F(KeptRecords, ARecordNestedWithoutEndCostsItsLine) {
   std::ofstream(directory / "run/records.jsonl", std::ios::app)
       << "{\"schema\": 1, \"row\": \"7\", \"config\": " << deep << "}\n";
   EXPECT_EQ(run({"report", directory / "run"}), 0);
-  EXPECT_NE(errors().find("records.jsonl:2: not JSON, or nested too deep"), std::string::npos) << errors();
+  EXPECT_SAYS(errors(), "records.jsonl:2: not JSON, or nested too deep");
   std::ofstream(directory / "run/request.json") << deep;
   EXPECT_EQ(run({"--resume", directory / "run"}), 2);
-  EXPECT_NE(errors().find("nested deeper"), std::string::npos) << errors();
+  EXPECT_SAYS(errors(), "nested deeper");
 }
 
 TEST_F(KeptRecords, AFileSizeLimitLeavesNoHalfFile) {
@@ -161,7 +161,7 @@ TEST_F(KeptRecords, AFileSizeLimitLeavesNoHalfFile) {
   const std::string limit = "ulimit -f " + std::to_string(size_kib - 10) + "; ";
   EXPECT_EQ(run_in_shell(limit, "", {"report", directory / "run"}), 2);
   EXPECT_FALSE(fs::exists(directory / "run/report.html"));
-  EXPECT_NE(errors().find("report.html: File too large"), std::string::npos) << errors();
+  EXPECT_SAYS(errors(), "report.html: File too large");
   expect_good_records(1);
 }
 

@@ -48,9 +48,7 @@ TEST_F(RealSteps, AreACheckOfTheRowAndEqualWorkIsDoneOnce) {
   ASSERT_EQ(all.size(), 6u);
   for (const json& record : all) {
     EXPECT_EQ(check_of(record)["ok"], true) << record["row"];
-    EXPECT_NE(check_of(record)["detail"].get<std::string>().find("loss 6.00 to 1.50 in 16 steps"),
-              std::string::npos)
-        << check_of(record);
+    EXPECT_SAYS(check_of(record)["detail"].get<std::string>(), "loss 6.00 to 1.50 in 16 steps");
     EXPECT_EQ(
         check_of(record)["detail"].get<std::string>().find("as row tmpfs, done once") != std::string::npos,
         record["row"] == "0")
@@ -72,7 +70,7 @@ TEST_F(RealSteps, ThatFailLeaveTheRowWithoutAFigure) {
         std::pair("7", "trained: CRASHED: ended by signal 6"),
         std::pair("12", "trained: INVALID: cache: ")}) {
     EXPECT_EQ(by_row[row]["status"], "INVALID") << row;
-    EXPECT_NE(by_row[row]["reason"].get<std::string>().find(why), std::string::npos) << by_row[row]["reason"];
+    EXPECT_SAYS(by_row[row]["reason"].get<std::string>(), why);
     EXPECT_FALSE(by_row[row].contains("total_s")) << row;
     EXPECT_EQ(check_of(by_row[row])["ok"], false) << row;
     EXPECT_FALSE(ran(std::string(row) + "-repeat0")) << "it is not timed";
@@ -120,10 +118,8 @@ TEST_F(Training, WithoutALinkBetweenNodesRanksTrainOnOne) {
   const auto found = steps(some);
   ASSERT_TRUE(found && found->check);
   EXPECT_TRUE(found->check->ok) << found->check->detail;
-  EXPECT_NE(found->check->detail.find("over gloo"), std::string::npos)
-      << found->check->detail << ": no MPI here";
-  EXPECT_NE(found->check->detail.find("without the link between 2 nodes"), std::string::npos)
-      << found->check->detail;
+  EXPECT_SAYS(found->check->detail, "over gloo") << ": no MPI here";
+  EXPECT_SAYS(found->check->detail, "without the link between 2 nodes");
 }
 
 TEST_F(Training, WhatCannotStartIsSaidAndIsNoFailure) {
@@ -181,9 +177,7 @@ TEST_F(Slices, AreTrainedOnceAndKeptWithTheirRows) {
   EXPECT_EQ(lines[0]["config"]["storage"], "raw");
   EXPECT_EQ(lines[0]["device"]["kind"], "cpu");
   for (const json& failed : {lines[1], lines[2]})
-    EXPECT_NE(failed["training"]["reason"].get<std::string>().find("CRASHED: ended by signal 6"),
-              std::string::npos)
-        << failed;
+    EXPECT_SAYS(failed["training"]["reason"].get<std::string>(), "CRASHED: ended by signal 6");
   EXPECT_EQ(lines[2]["training"]["done_for"], "7") << "8 differs in threads alone";
   for (const Record& record : execution->records()) EXPECT_TRUE(record.training) << record.row;
 
@@ -217,7 +211,7 @@ TEST(TrainingFile, IsReadWithTheRecordsOfItsRows) {
     EXPECT_EQ(one.training->last_loss, 2.5);
     EXPECT_EQ(one.training->done_for, "7");
   }
-  EXPECT_NE(warnings.str().find("training.jsonl:3: "), std::string::npos) << warnings.str();
+  EXPECT_SAYS(warnings.str(), "training.jsonl:3: ");
 }
 
 }  // namespace harness::real_training_test

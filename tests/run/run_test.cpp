@@ -49,18 +49,16 @@ TEST_F(RunMatrix, AWrapperThatIsMissingIsNamed) {
   ASSERT_EQ(smoke("0", "", {"--wrap", "no-such-program -x"}), 1);
   const json record = records().at(0);
   EXPECT_EQ(record["status"], "CRASHED");
-  EXPECT_NE(record["reason"].get<std::string>().find("program no-such-program was not found"),
-            std::string::npos)
-      << record;
-  EXPECT_NE(record["reason"].get<std::string>().find("install it"), std::string::npos) << record;
+  EXPECT_SAYS(record["reason"].get<std::string>(), "program no-such-program was not found");
+  EXPECT_SAYS(record["reason"].get<std::string>(), "install it");
 }
 
 TEST_F(RunMatrix, ATraceThatTheRanksDidNotWriteCostsTheRowNothing) {
   ASSERT_EQ(smoke("0", "", {"--trace"}), 0);
   EXPECT_EQ(records().at(0)["status"], "OK");
   EXPECT_FALSE(records().at(0).contains("trace"));
-  EXPECT_NE(records().at(0)["notes"].dump().find("batches 2-4 were traced"), std::string::npos);
-  EXPECT_NE(errors().find("rank-0.kineto.json is missing"), std::string::npos) << errors();
+  EXPECT_SAYS(records().at(0)["notes"].dump(), "batches 2-4 were traced");
+  EXPECT_SAYS(errors(), "rank-0.kineto.json is missing");
 }
 
 TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
@@ -79,15 +77,14 @@ TEST_F(RunMatrix, EachWayToFailHasItsStatusAndCostsOnlyItsRow) {
     EXPECT_FALSE(by_row[row].contains("total_s")) << row << " failed and must have no number";
     EXPECT_FALSE(by_row[row].contains("images_per_second")) << row;
   }
-  EXPECT_NE(by_row["disk"]["reason"].get<std::string>().find("about to fall over"), std::string::npos)
-      << by_row["disk"]["reason"];
-  EXPECT_NE(by_row["0"]["reason"].get<std::string>().find("wanted 1 TB"), std::string::npos);
+  EXPECT_SAYS(by_row["disk"]["reason"].get<std::string>(), "about to fall over");
+  EXPECT_SAYS(by_row["0"]["reason"].get<std::string>(), "wanted 1 TB");
   for (const auto& [row, why] :
        {std::pair("1", "line 1: the JSON is cut off"), std::pair("5", "line 2: `place` is missing"),
         std::pair("6", "No such file"), std::pair("12", "expected 5 lines")}) {
     const std::string reason = by_row[row]["reason"];
-    EXPECT_NE(reason.find("slice.jsonl is not a complete result"), std::string::npos) << reason;
-    EXPECT_NE(reason.find(why), std::string::npos) << reason;
+    EXPECT_SAYS(reason, "slice.jsonl is not a complete result");
+    EXPECT_SAYS(reason, why);
   }
 }
 
@@ -96,13 +93,10 @@ TEST_F(RunMatrix, AHungRowIsNamedWithStacksAndEnded) {
   const auto all = records();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0]["status"], "HUNG");
-  EXPECT_NE(all[0]["reason"].get<std::string>().find("; it still reads /copy; the record's"),
-            std::string::npos)
-      << all[0]["reason"];
-  EXPECT_NE(all[0]["stacks"][0].get<std::string>().find("stack of the fake"), std::string::npos);
-  EXPECT_NE(all[0]["stacks"][0].get<std::string>().find(
-                "group 0: last enqueued nccl:all_reduce 57 of [[1024]], started; last completed none"),
-            std::string::npos)
+  EXPECT_SAYS(all[0]["reason"].get<std::string>(), "; it still reads /copy; the record's");
+  EXPECT_SAYS(all[0]["stacks"][0].get<std::string>(), "stack of the fake");
+  EXPECT_SAYS(all[0]["stacks"][0].get<std::string>(),
+              "group 0: last enqueued nccl:all_reduce 57 of [[1024]], started; last completed none")
       << all[0]["stacks"];
   EXPECT_EQ(all[1]["status"], "OK");
 }
@@ -118,7 +112,7 @@ TEST_F(RunMatrix, OneRankOfFourFailingEndsTheOthers) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20))
       << "the others sleep for an hour";
   EXPECT_EQ(records()[0]["status"], "CRASHED");
-  EXPECT_NE(records()[0]["reason"].get<std::string>().find("rank 3"), std::string::npos);
+  EXPECT_SAYS(records()[0]["reason"].get<std::string>(), "rank 3");
 }
 
 TEST_F(RunMatrix, RowsWhoseValuesAreMissingAreSkippedWithTheReason) {
@@ -158,17 +152,14 @@ TEST_F(RunMatrix, AColdRowThatWouldReadAnImageTwiceIsSkipped) {
       0);
   ASSERT_EQ(smoke("disk,0", "", {"--data", data}), 0);
   EXPECT_EQ(records()[0]["status"], "SKIPPED");
-  EXPECT_NE(records()[0]["reason"].get<std::string>().find("needs 208 images, but the data has 60"),
-            std::string::npos)
-      << records()[0]["reason"];
+  EXPECT_SAYS(records()[0]["reason"].get<std::string>(), "needs 208 images, but the data has 60");
   EXPECT_EQ(records()[1]["status"], "OK");
 }
 
 TEST_F(RunMatrix, ADeviceWithoutAnImageIsSkipped) {
   ASSERT_EQ(smoke("0,7", "", {"--devices", "12"}), 0);  // 32 images in shares of 3: eleven devices
   EXPECT_EQ(records()[1]["status"], "SKIPPED");
-  EXPECT_NE(records()[1]["reason"].get<std::string>().find("without images"), std::string::npos)
-      << records()[1]["reason"];
+  EXPECT_SAYS(records()[1]["reason"].get<std::string>(), "without images");
 }
 
 TEST_F(RunMatrix, AFullDiskShowsWhatFinishedAndNamesTheFile) {
@@ -180,8 +171,8 @@ TEST_F(RunMatrix, AFullDiskShowsWhatFinishedAndNamesTheFile) {
   const std::string out = content_of(directory / "out"), message = errors();
   EXPECT_EQ(::system(("umount " + disk.string()).c_str()), 0);
   EXPECT_EQ(code, 1) << message;
-  EXPECT_NE(out.find("one device, large batch"), std::string::npos) << "no table of what finished: " << out;
-  EXPECT_NE(message.find("No space left"), std::string::npos) << message;
+  EXPECT_SAYS(out, "one device, large batch") << "no table of what finished: " << out;
+  EXPECT_SAYS(message, "No space left");
 }
 
 TEST_F(RunMatrix, RepeatsAreInterleaved) {
@@ -205,13 +196,12 @@ TEST_F(RunMatrix, AccuracyHasItsOwnSeedsAndTimedRowsRunOnce) {
   EXPECT_EQ(all[1]["config"]["classes"], 40) << "as many as the data has";
   EXPECT_EQ(all[1]["accuracy"]["top1"], 0.5);
   EXPECT_FALSE(all[0].contains("accuracy"));
-  EXPECT_NE(content_of(directory / "out").find("no evidence for claim 4"), std::string::npos);
+  EXPECT_SAYS(content_of(directory / "out"), "no evidence for claim 4");
 }
 
 TEST_F(RunMatrix, AccuracyThatDivergesShowsNoFigure) {
   ASSERT_EQ(smoke("accuracy-o0,accuracy-o3", "accuracy-o3=diverge", {"--accuracy", "--repeat", "2"}), 1);
-  EXPECT_NE(content_of(directory / "out").find("2 DIVERGED"), std::string::npos)
-      << content_of(directory / "out");
+  EXPECT_SAYS(content_of(directory / "out"), "2 DIVERGED");
 }
 
 TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
@@ -222,8 +212,7 @@ TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
             0);
   ASSERT_EQ(smoke("accuracy-o0", "", {"--accuracy", "--data", data}), 3);
   EXPECT_EQ(records()[0]["status"], "SKIPPED");
-  EXPECT_NE(records()[0]["reason"].get<std::string>().find("no folder val"), std::string::npos)
-      << records()[0]["reason"];
+  EXPECT_SAYS(records()[0]["reason"].get<std::string>(), "no folder val");
   const std::vector<std::string> dry = {"--scale", "smoke", "--accuracy", "--data", data, "--dry-run"};
   EXPECT_EQ(run(dry), 0);
   EXPECT_TRUE(says("no folder val")) << output();
@@ -232,7 +221,7 @@ TEST_F(RunMatrix, AccuracyOnAFolderNeedsImagesToValidateOn) {
   EXPECT_TRUE(says("/val: it has no class folders")) << errors();
   fs::create_directories(directory / "data" / "val" / "n00000099");
   EXPECT_EQ(run({"--scale", "smoke", "--accuracy", "--data", data, "--out", directory / "run2"}), 2);
-  EXPECT_NE(errors().find("n00000099 is not in train"), std::string::npos) << errors();
+  EXPECT_SAYS(errors(), "n00000099 is not in train");
 }
 
 TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
@@ -244,7 +233,7 @@ TEST_F(RunMatrix, InterruptKeepsFinishedRowsPrintsTheTableAndEndsTheRanks) {
   ::kill(pid, SIGINT);
   EXPECT_EQ(exit_code_of(pid), 130);
   ASSERT_EQ(records().size(), 1u);
-  EXPECT_NE(content_of(directory / "out").find("row"), std::string::npos) << "no table";
+  EXPECT_SAYS(content_of(directory / "out"), "row") << "no table";
   const std::string ranks = "pgrep -f '[f]ake_slice --job " + (directory / "run").string() + "' > /dev/null";
   EXPECT_NE(::system(ranks.c_str()), 0) << "a rank is left";
 }
@@ -278,7 +267,7 @@ TEST_F(RunMatrix, BadInputIsExitTwoBeforeAnythingStarts) {
   for (const auto& [arguments, word] : cases) {
     EXPECT_EQ(run(arguments), 2) << arguments[0];
     const std::string message = errors();
-    EXPECT_NE(message.find(word), std::string::npos) << arguments[0] << ": " << message;
+    EXPECT_SAYS(message, word) << arguments[0] << ": " << message;
     EXPECT_LT(std::count(message.begin(), message.end(), '\n'), 4) << message;
   }
 }
@@ -298,8 +287,7 @@ TEST_F(RunMatrix, RefusesToMixTwoRuns) {
 TEST_F(RunMatrix, DryRunPrintsTheCommandOfEveryRankAndWritesNothing) {
   ASSERT_EQ(run({"--dry-run", "--scale", "smoke", "--only", "12", "--out", directory / "run"}), 0);
   const std::string out = content_of(directory / "out");
-  for (int rank = 0; rank < 4; ++rank)
-    EXPECT_NE(out.find("RANK=" + std::to_string(rank)), std::string::npos) << out;
+  for (int rank = 0; rank < 4; ++rank) EXPECT_SAYS(out, "RANK=" + std::to_string(rank));
   EXPECT_FALSE(fs::exists(directory / "run"));
 }
 

@@ -9,6 +9,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/stats/provenance.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/outcome.h"
 #include "tests/support/temporary_folder.h"
 
@@ -50,7 +51,7 @@ TEST_F(TraceRow, HoldsPhasesCollectivesAndOperatorsOfEveryRank) {
   const json record = record_of("14", {"--trace", "4-5", "--set", "backend=gloo", "--devices", "2"});
   ASSERT_EQ(exit_code, 0);
   EXPECT_EQ(record["trace"], json({{"first", 4}, {"last", 5}, {"file", "rows/14-repeat0/trace.json"}}));
-  EXPECT_NE(record["notes"].dump().find("batches 4-5 were traced"), std::string::npos);
+  EXPECT_SAYS(record["notes"].dump(), "batches 4-5 were traced");
   const json trace = json::parse(content_of(directory / "run" / "rows/14-repeat0/trace.json"));
   for (int64_t rank : {0, 1}) {
     EXPECT_EQ(names_in(trace, "batches")[rank], (std::multiset<std::string>{"batch 4", "batch 5"}));
@@ -119,7 +120,7 @@ TEST_F(TraceRow, OneRankRunsUnderTheWrapper) {
       "12", {"--set", "backend=gloo", "--wrap", script.string() + " 'its file'", "--wrap-rank", "1"});
   ASSERT_EQ(exit_code, 0);
   EXPECT_EQ(record["status"], "OK");
-  EXPECT_NE(record["notes"].dump().find("rank 1 ran under: "), std::string::npos);
+  EXPECT_SAYS(record["notes"].dump(), "rank 1 ran under: ");
   EXPECT_EQ(record["wrap"]["rank"], 1);
   EXPECT_EQ(harness::doubts(harness::record_from_json(record)).at(0).rfind("ran under " + script.string(), 0),
             0u);

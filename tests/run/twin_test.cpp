@@ -1,49 +1,24 @@
 // train: rows that Python's PyTorch trains (bench/twin) have reports like train_slice's; what a Python lacks
 // is named beforehand, and its exception is the row's reason.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <numeric>
 
-#include "harness/base/child_process.h"
 #include "harness/config/installation.h"
-#include "harness/contract/record.h"
-#include "tests/support/failure_of.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/real_rows.h"
 
 namespace harness::twin_test {
 
-using Words = std::vector<std::string>;
-
-class Twin : public testing::Test {
+class Twin : public RealRows {
  protected:
   void SetUp() override {
     if (!base::program_exists("python3")) GTEST_SKIP() << "no python3";
   }
-  // Runs configs/twin.yaml at scale smoke; returns what it says.
+  // Runs configs/twin.yaml; returns what it says.
   std::string run(Words options, int expected_code = 0) {
-    base::Command command;
-    command.arguments = {
-        BINARY_DIR "/run_matrix", SOURCE_DIR "/configs/twin.yaml", "--device", "cpu", "--scale", "smoke"};
-    command.arguments.insert(command.arguments.end(), options.begin(), options.end());
-    command.environment = environment;
-    command.environment["RUN_MATRIX_PLOTS"] = "specs";
-    command.environment["RUN_MATRIX_RESULTS"] = folder / "results";
-    command.errors_to_output = true;
-    const base::Finished finished = base::run_to_end(command);
-    EXPECT_EQ(finished.exit_code, expected_code) << finished.output;
-    return finished.output;
-  }
-  std::map<std::string, Record> rows() {
-    std::map<std::string, Record> by_id;
-    std::ifstream file(folder / "run/records.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      Record record = record_from_json(nlohmann::json::parse(line));
-      by_id[record.row] = std::move(record);
-    }
-    return by_id;
+    options.insert(options.begin(), {SOURCE_DIR "/configs/twin.yaml", "--device", "cpu"});
+    EXPECT_EQ(RealRows::run(options), expected_code) << said;
+    return said;
   }
   static std::string why_not() {
     base::Command command;
@@ -62,13 +37,11 @@ class Twin : public testing::Test {
     write("python", "#!/bin/sh\nexec python3 -S -B \"$@\"\n");
     environment = {{"PYTHON", folder / "python"}, {"PYTHONPATH", folder / "packages"}};
   }
-  const TemporaryFolder folder;
-  std::map<std::string, std::string> environment;
 };
 
 TEST_F(Twin, TrainsARowAndReportsAllPhases) {
   if (const std::string why = why_not(); why != "\n") GTEST_SKIP() << why;
-  const std::string said = run({"--only", "plain,plain-eager,nhwc-eager", "--out", folder / "run"});
+  run({"--only", "plain,plain-eager,nhwc-eager", "--out", folder / "run"});
   EXPECT_SAYS(said, "flag P: trained by Python's PyTorch");
   const auto found = rows();
   const Record& suite = found.at("plain");
@@ -110,7 +83,7 @@ TEST_F(Twin, ComputesLossAndGradientsOfTheSameNetwork) {
 
 TEST_F(Twin, WhatAPythonLacksIsNamedBeforeAnythingRuns) {
   use_bare_python();
-  std::string said = run({"--only", "plain,plain-eager", "--dry-run"});
+  run({"--only", "plain,plain-eager", "--dry-run"});
   EXPECT_SAYS(said, "plain-eager    SKIPPED: ");
   EXPECT_SAYS(said, "has no torch; next: python3 -m venv V && V/bin/pip install torch==2.11.0");
   write("packages/torch/__init__.py", "");

@@ -15,6 +15,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/contract/progress.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/outcome.h"
 #include "tests/support/scratch_of.h"
 #include "tests/support/temporary_folder.h"

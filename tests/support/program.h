@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "harness/base/child_process.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/outcome.h"
 #include "tests/support/temporary_folder.h"
 

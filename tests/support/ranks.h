@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 inline fs::path child_directory() { return std::getenv("TEST_DIRECTORY"); }
 inline harness::Row child_row() {
   std::ifstream stream(child_directory() / "job.json");
-  return harness::row_from_json(nlohmann::json::parse(stream));
+  return harness::decode<harness::Row>(nlohmann::json::parse(stream));
 }
 
 class Ranks : public testing::Test {
