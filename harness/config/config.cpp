@@ -131,7 +131,7 @@ class Resolver {
                       suggestion(id, ids_));
   }
 
-  // The row itself, then the rows that it inherits from with `like:`, nearest first.
+  // The rows that it inherits from with `like:`, the nearest last, and then the row itself.
   std::vector<const Written*> chain(const Written& row) const {
     std::vector<const Written*> links = {&row};
     while (!links.back()->like.empty()) {
@@ -146,18 +146,15 @@ class Resolver {
                           "name a row that is nearer to the fields");
       links.push_back(&next);
     }
+    std::ranges::reverse(links);
     return links;
   }
 
-  Settings merge(const Written& row) const {
+  Settings merge(const std::vector<const Written*>& links) const {
     Settings merged = defaults_;
-    std::vector<const Written*> links = chain(row);
-    for (auto link = links.rbegin(); link != links.rend(); ++link)
-      for (const auto& [field, setting] : (*link)->settings) {
-        bool own = *link == &row;
-        if (!own && (field == "like" || has_role(field, Role::descriptive))) continue;
-        merged[field] = setting;
-      }
+    for (const Written* link : links)
+      for (const auto& [field, setting] : link->settings)
+        if (link == links.back() || !has_role(field, Role::descriptive)) merged[field] = setting;
     return merged;
   }
 
@@ -166,7 +163,8 @@ class Resolver {
     row.id = written.id;
     row.cpus = row.loader_threads = scale_.c0;
     row.device = device_;
-    Settings merged = merge(written);
+    const std::vector<const Written*> links = chain(written);
+    const Settings merged = merge(links);
     for (const auto& [field, setting] : merged) assign(row, field, setting, scale_.c0, values_);
     // A plain number of cores is meant as it is; a multiple of C0 only says how it compares with other rows.
     if (merged.count("cpus") && merged.at("cpus").text.find("C0") == std::string::npos)
@@ -174,11 +172,10 @@ class Resolver {
     if (row.title.empty()) row.title = row.id;
     if (defaults_.count("inferred") && written.settings.count("inferred"))
       row.inferred = defaults_.at("inferred").text + "," + row.inferred;
-    const std::vector<const Written*> links = chain(written);
     if (std::ranges::none_of(links, [](const Written* link) { return link->as_run.count("batch"); }))
       divide_batch(row, merged.count("batch") ? merged.at("batch").origin : written.origin);
-    for (auto link = links.rbegin(); link != links.rend(); ++link)
-      for (const auto& [field, setting] : (*link)->as_run) {
+    for (const Written* link : links)
+      for (const auto& [field, setting] : link->as_run) {
         assign(row, field, setting, scale_.c0, values_);
         row.as_run.push_back(field);
       }

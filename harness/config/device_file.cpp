@@ -112,36 +112,36 @@ EmulatedDevice read_device_file(const std::filesystem::path& file) {
   return device;
 }
 
+// Where `key` stands in the file, and below it `inner`.
+static Origin origin_of(const std::filesystem::path& file, const std::string& key,
+                        const std::string& inner = "") {
+  Origin origin{file.string()};
+  for (const Entry& section : read_yaml(file)) {
+    if (section.key != key) continue;
+    origin = section.origin;
+    if (inner.empty()) continue;
+    for (const Entry& part : entries(section))
+      if (part.key == inner) origin = part.origin;
+  }
+  return origin;
+}
+
 void require_times(const EmulatedDevice& device, const std::filesystem::path& file, const Row& row) {
-  std::string rule, expected, found, next_step = "add them, or leave the row out with --only";
-  std::string key = "models", inner;  // whose line is named
-  const auto require_size = [&](const char* name, const std::optional<int64_t>& size, int64_t of_row) {
-    if (!size || *size == of_row) return;
-    key = name;
-    rule = fmt::format("the times are those of another {} than row {}'s", name, row.id);
-    expected = fmt::format("{}: {}", name, *size);
-    found = std::to_string(of_row);
-    next_step = fmt::format("--set {}={}, or calibrate from rows of this size", name, *size);
+  const auto refuse = [&](const Origin& origin, const char* what, const std::string& name) {
+    throw ConfigError(origin, fmt::format("no figures for {} {}, which row {} asks for", what, name, row.id),
+                      "", "", "add them, or leave the row out with --only");
   };
   const auto network = device.models.find(row.model);
-  if (network == device.models.end()) {
-    rule = fmt::format("no figures for model {}, which row {} asks for", row.model, row.id);
-  } else if (!network->second.contains(row.precision)) {
-    rule = fmt::format("no figures for precision {}, which row {} asks for", row.precision, row.id);
-    inner = row.model;
-  }
-  if (rule.empty()) require_size("image_px", device.image_px, row.image_px);
-  if (rule.empty()) require_size("width", device.width, row.width);
-  if (rule.empty()) return;
-  Origin origin;
-  for (const Entry& part : read_yaml(file)) {
-    if (part.key != key) continue;
-    origin = part.origin;
-    if (inner.empty()) continue;
-    for (const Entry& one : entries(part))
-      if (one.key == inner) origin = one.origin;
-  }
-  throw ConfigError(origin, rule, expected, found, next_step);
+  if (network == device.models.end()) refuse(origin_of(file, "models"), "model", row.model);
+  if (!network->second.contains(row.precision))
+    refuse(origin_of(file, "models", row.model), "precision", row.precision);
+  for (const auto& [name, size, of_row] :
+       {std::tuple("image_px", device.image_px, row.image_px), std::tuple("width", device.width, row.width)})
+    if (size && *size != of_row)
+      throw ConfigError(origin_of(file, name),
+                        fmt::format("the times are those of another {} than row {}'s", name, row.id),
+                        fmt::format("{}: {}", name, *size), std::to_string(of_row),
+                        fmt::format("--set {}={}, or calibrate from rows of this size", name, *size));
 }
 
 static void write(YAML::Emitter& yaml, const ValueType& type, const void* value) {

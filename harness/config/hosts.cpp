@@ -10,15 +10,15 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/base/number.h"
+
 namespace harness {
 namespace {
 
 constexpr size_t kMostDigits = 6;
 
 bool is_count(const std::string& text) {
-  return !text.empty() && text.size() <= kMostDigits &&
-         text.find_first_not_of("0123456789") == std::string::npos &&
-         text.find_first_not_of('0') != std::string::npos;
+  return text.size() <= kMostDigits && base::number_of<int>(text).value_or(0) > 0;
 }
 
 bool is_host(const std::string& name) {

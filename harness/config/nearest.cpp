@@ -13,7 +13,8 @@ static bool same(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-int edit_distance(const std::string& from, const std::string& to) {
+// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other, case ignored.
+static int edit_distance(const std::string& from, const std::string& to) {
   const size_t n = from.size(), m = to.size();
   std::vector<std::vector<int>> cost(n + 1, std::vector<int>(m + 1));
   for (size_t i = 0; i <= n; ++i) cost[i][0] = static_cast<int>(i);

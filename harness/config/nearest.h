@@ -7,11 +7,8 @@
 
 namespace harness {
 
-// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other, case ignored.
-int edit_distance(const std::string& from, const std::string& to);
-
-// The nearest candidate, or empty when none is within a third of the word's length (at least 2 edits);
-// what begins with the word needs none.
+// The nearest candidate, or empty when none is within a third of the word's length (at least 2 edits: insert,
+// delete, replace, swap of neighbours; case ignored); what begins with the word needs none.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 // The next step of an error about an unknown word: "did you mean 'x'?", or the list of known words.

@@ -71,7 +71,7 @@ void write_request(const fs::path& run, const Request& request) {
   base::write_whole_file(run / "request.json", encode(found_from_anywhere).dump(1) + "\n");
 }
 
-Request read_request(const fs::path& run) {
+static Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
   if (!fs::exists(file) && holds_run(run))
     throw PreparationError(
@@ -118,8 +118,6 @@ Request continued_request(const fs::path& run, const Request& asked, const std::
 }
 
 namespace {
-
-using nlohmann::json;
 
 std::string word_of(const json& value, const std::string& project) {
   const std::string text = value.is_string() ? value.get<std::string>()

@@ -58,31 +58,23 @@ struct Request {
   bool github = false;               // annotations and summary for a step of GitHub Actions
 
   // Every option that a continued run takes over, by its name on the command line.
-  static constexpr auto keys() {
-    return known_keys(
-        Required{"config", &Request::configs, "the matrices"}, Required{"only", &Request::only, "rows"},
-        Required{"scale", &Request::scale, "name of a scale, or auto"},
-        Required{"device", &Request::device, "cpu, cuda, emulated[:NAME] or auto"},
-        Required{"devices", &Request::devices, "a number"},
-        Required{"data", &Request::data, "folder of images"}, Required{"seed", &Request::seed, "a number"},
-        Required{"repeat", &Request::repeats, "a number"},
-        Required{"set", &Request::set, "field=value of all rows"},
-        Required{"timeout", &Request::timeout_s, "seconds"},
-        Required{"hang-after", &Request::silence_s, "seconds"},
-        Required{"oversubscribe", &Request::oversubscribe, "true or false"},
-        Required{"launcher", &Request::launcher, "as launcher_of() has it, or auto"},
-        Required{"hosts", &Request::hosts, "for mpirun"},
-        Required{"hostfile", &Request::hostfile, "for mpirun"}, Required{"port", &Request::port, "a number"},
-        Required{"trace", &Request::trace, "batches"}, Required{"wrap", &Request::wrap, "a command"},
-        Required{"wrap-rank", &Request::wrap_rank, "a number"},
-        Required{"interface", &Request::interface, "between nodes"},
-        Key{"skip-unreadable", &Request::skip_unreadable, "true or false"},  // these came later
-        Key{"labels-from", &Request::labels_from, "0 or 1"},
-        Key{"repeat-within", &Request::repeat_within_s, "seconds"},
-        Key{"keep-disturbed", &Request::keep_disturbed, "true or false"},
-        WhenSet{"junit", &Request::junit, "file"}, WhenSet{"prometheus", &Request::prometheus, "file"},
-        WhenSet{"otlp", &Request::otlp, "file"}, WhenSet{"github", &Request::github, "true or false"});
-  }
+  KEYS(Request, Key{"config", &Self::configs, "the matrices", Presence::required}, REQUIRED(only, "rows"),
+       REQUIRED(scale, "name of a scale, or auto"), REQUIRED(device, "cpu, cuda, emulated[:NAME] or auto"),
+       REQUIRED(devices, "a number"), REQUIRED(data, "folder of images"), REQUIRED(seed, "a number"),
+       Key{"repeat", &Self::repeats, "a number", Presence::required},
+       REQUIRED(set, "field=value of all rows"),
+       Key{"timeout", &Self::timeout_s, "seconds", Presence::required},
+       Key{"hang-after", &Self::silence_s, "seconds", Presence::required},
+       REQUIRED(oversubscribe, "true or false"), REQUIRED(launcher, "as launcher_of() has it, or auto"),
+       REQUIRED(hosts, "for mpirun"), REQUIRED(hostfile, "for mpirun"), REQUIRED(port, "a number"),
+       REQUIRED(trace, "batches"), REQUIRED(wrap, "a command"),
+       Key{"wrap-rank", &Self::wrap_rank, "a number", Presence::required},
+       REQUIRED(interface, "between nodes"),
+       Key{"skip-unreadable", &Self::skip_unreadable, "true or false"},  // these came later
+       Key{"labels-from", &Self::labels_from, "0 or 1"},
+       Key{"repeat-within", &Self::repeat_within_s, "seconds"},
+       Key{"keep-disturbed", &Self::keep_disturbed, "true or false"}, WHEN_SET(junit, "file"),
+       WHEN_SET(prometheus, "file"), WHEN_SET(otlp, "file"), WHEN_SET(github, "true or false"));
 };
 
 // The program that starts ranks: `local` (this process; for backend mpi mpirun on this machine), `mpirun` (on
@@ -113,12 +105,10 @@ bool holds_run(const fs::path& folder);
 
 // Paths become absolute.
 void write_request(const fs::path& run, const Request& request);
-// Throws PreparationError with the file, the problem and the next step.
-Request read_request(const fs::path& run);
 
 // The request for continuing the run in folder `run`. `asked`: request of this command line; `given`: names
 // of its options. More repeats and other limits (timeout, hang-after, port) are allowed; throws
-// PreparationError for any other option that differs from the run's.
+// PreparationError for any other option that differs from the run's, and without a run's request.json there.
 Request continued_request(const fs::path& run, const Request& asked, const std::set<std::string>& given);
 
 // A shell line that starts `program` with the options of `request`: an object of options by their name on the

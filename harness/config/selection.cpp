@@ -111,9 +111,8 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   }
 }
 
-std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>& rows, bool oversubscribe,
-                                                                const AxisValues& values) {
-  std::map<std::string, std::vector<std::string>> notes;
+NotesByRow choose_backends(std::vector<Row>& rows, bool oversubscribe, const AxisValues& values) {
+  NotesByRow notes;
   for (Row& row : rows) {
     std::string backend = backend_of(row.device, values);
     if (backend.empty() || row.backend == "none") continue;
@@ -129,8 +128,7 @@ std::map<std::string, std::vector<std::string>> choose_backends(std::vector<Row>
   return notes;
 }
 
-std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector<Row>& rows, int64_t devices,
-                                                                     const AxisValues& values) {
+NotesByRow rederive_for_devices(std::vector<Row>& rows, int64_t devices, const AxisValues& values) {
   const Origin origin{fmt::format("--devices {}", devices)};
   if (devices < 2 || devices > 1024)
     throw ConfigError(origin, "rows with several devices can't be rederived", "from 2 to 1024 devices",
@@ -138,7 +136,7 @@ std::map<std::string, std::vector<std::string>> rederive_for_devices(std::vector
                       devices == 1 ? "choose the rows with one device with --only" : "");
   int64_t most = 1;
   for (const Row& row : rows) most = std::max(most, row.devices);
-  std::map<std::string, std::vector<std::string>> notes;
+  NotesByRow notes;
   std::map<nlohmann::json, std::string> seen;
   for (Row& row : rows) {
     const int64_t written = row.devices;

@@ -37,35 +37,19 @@ struct Assignment {
     throw ConfigError(setting.origin, "wrong value of " + in_quotes(field.name), expected,
                       setting.text.empty() ? "nothing" : in_quotes(setting.text), next_step);
   }
-  std::string range() const { return described(limits_of(field)); }
-  void check_range(double number, const char* kind) const {
-    if (!limits_of(field).hold(number)) refuse(fmt::format("{} {}", kind, range()));
+  template <class Number>
+  void set(Number& member, const std::optional<Number>& value, const char* kind) const {
+    const FigureLimits limits = limits_of(field);
+    if (!value || !limits.hold(double(*value))) refuse(fmt::format("{} {}", kind, described(limits)));
+    member = *value;
   }
-
-  void operator()(int64_t Row::*member) const {
-    const std::optional<int64_t> value = base::number_of<int64_t>(setting.text);
-    if (!value) refuse("a whole number " + range());
-    check_range(static_cast<double>(*value), "a whole number");
-    row.*member = *value;
-  }
-  void operator()(CountInC0 count) const {
+  void set_count(int64_t& member) const {
     std::optional<int64_t> value = parse_multiple_of_c0(setting.text, c0);
     if (!value) value = base::number_of<int64_t>(setting.text);
     if (!value) refuse("a whole number or a multiple of C0 such as `1.5 C0`");
-    check_range(static_cast<double>(*value), "a count");
-    row.*count.member = *value;
+    set(member, value, "a count");
   }
-  void operator()(double Row::*member) const {
-    const std::optional<double> value = base::number_of<double>(setting.text);
-    if (!value) refuse("a number " + range());
-    check_range(*value, "a number");
-    row.*member = *value;
-  }
-  void operator()(bool Row::*member) const {
-    if (setting.text != "true" && setting.text != "false") refuse("true or false");
-    row.*member = setting.text == "true";
-  }
-  void operator()(std::string Row::*member) const {
+  void set_text(std::string& member) const {
     std::vector<std::string> known = field.choices;
     if (field.axis)
       if (const auto axis = values.find(field.axis); axis != values.end())
@@ -78,7 +62,17 @@ struct Assignment {
     if (field.axis && setting.text.empty()) refuse("a name", "see `./run_matrix list --values`");
     if (field.problem)
       if (const std::string expected = field.problem(setting.text); !expected.empty()) refuse(expected);
-    row.*member = setting.text;
+    member = setting.text;
+  }
+  void make() const {
+    if (auto* text = field.find_in<std::string>(&row)) return set_text(*text);
+    if (auto* number = field.find_in<double>(&row))
+      return set(*number, base::number_of<double>(setting.text), "a number");
+    if (auto* count = field.find_in<int64_t>(&row))
+      return field.in_c0 ? set_count(*count)
+                         : set(*count, base::number_of<int64_t>(setting.text), "a whole number");
+    if (setting.text != "true" && setting.text != "false") refuse("true or false");
+    *field.find_in<bool>(&row) = setting.text == "true";
   }
 };
 
@@ -131,8 +125,7 @@ std::pair<std::string, Setting> read_assignment(const std::string& text) {
 
 void assign(Row& row, const std::string& field, const Setting& setting, int64_t c0,
             const AxisValues& values) {
-  const Field& known = known_field(field, setting.origin);
-  std::visit(Assignment{row, known, setting, c0, values}, known.member);
+  Assignment{row, known_field(field, setting.origin), setting, c0, values}.make();
 }
 
 const AxisValue* find_value(const AxisValues& values, const std::string& axis, const std::string& name) {
@@ -145,12 +138,6 @@ const AxisValue* find_value(const AxisValues& values, const std::string& axis, c
 bool available(const AxisValues& values, const std::string& axis, const std::string& name) {
   const AxisValue* value = find_value(values, axis, name);
   return value && value->missing.empty();
-}
-
-bool trait(const AxisValues& values, const std::string& axis, const std::string& name,
-           std::optional<bool> Traits::*which, bool otherwise) {
-  const AxisValue* value = find_value(values, axis, name);
-  return value ? (value->traits.*which).value_or(otherwise) : otherwise;
 }
 
 }  // namespace harness

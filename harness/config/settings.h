@@ -1,7 +1,9 @@
 // Settings as written, and their conversion into fields of a row: type, range, allowed values, C0.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "harness/config/yaml_file.h"
@@ -37,7 +39,11 @@ const AxisValue* find_value(const AxisValues& values, const std::string& axis, c
 // Whether this build and machine can run the value; false when it is unknown.
 bool available(const AxisValues& values, const std::string& axis, const std::string& name);
 // A trait of the value; `otherwise` when the value or the trait is unknown.
-bool trait(const AxisValues& values, const std::string& axis, const std::string& name,
-           std::optional<bool> Traits::*which, bool otherwise);
+template <class T>
+T trait(const AxisValues& values, const std::string& axis, const std::string& name,
+        std::optional<T> Traits::*which, std::type_identity_t<T> otherwise) {
+  const AxisValue* value = find_value(values, axis, name);
+  return value ? (value->traits.*which).value_or(otherwise) : otherwise;
+}
 
 }  // namespace harness

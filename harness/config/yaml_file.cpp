@@ -192,27 +192,26 @@ std::string scalar(const Entry& entry) {
   return text;
 }
 
-int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
-  const std::string text = scalar(entry);
-  const auto value = base::number_of<int64_t>(text);
-  if (!value || *value < min || *value > max)
-    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
-                      fmt::format("a whole number from {} to {}", min, max), in_quotes(text));
-  return *value;
-}
-
 std::string described(const FigureLimits& limits) {
   return fmt::format("from {} to {}{}{}{}", limits.min, limits.max, *limits.unit ? " " : "", limits.unit,
                      limits.or_zero ? ", or 0" : "");
 }
 
-double number(const Entry& entry, const FigureLimits& limits) {
+template <class Number>
+static Number number_in(const Entry& entry, const char* kind, const FigureLimits& limits) {
   const std::string text = scalar(entry);
-  const auto value = base::number_of<double>(text);
-  if (!value || !limits.hold(*value))
-    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key), "a number " + described(limits),
-                      in_quotes(text));
+  const auto value = base::number_of<Number>(text);
+  if (!value || !limits.hold(double(*value)))
+    throw ConfigError(entry.origin, "wrong value of " + in_quotes(entry.key),
+                      fmt::format("{} {}", kind, described(limits)), in_quotes(text));
   return *value;
+}
+
+int64_t whole_number(const Entry& entry, int64_t min, int64_t max) {
+  return number_in<int64_t>(entry, "a whole number", {double(min), double(max)});
+}
+double number(const Entry& entry, const FigureLimits& limits) {
+  return number_in<double>(entry, "a number", limits);
 }
 
 std::vector<std::string> words(const Entry& entry) {

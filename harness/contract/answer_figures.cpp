@@ -2,8 +2,10 @@
 #include "harness/contract/answer_figures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "harness/base/comma_list.h"
 
@@ -43,10 +45,9 @@ const AnswerFigure* find_answer_figure(const std::string& name) {
 std::string answer_figures_problem(const std::string& text) {
   const auto names = base::split_at_commas(text);
   if (std::ranges::all_of(names, find_answer_figure)) return "";
-  std::string known;
-  for (const AnswerFigure& figure : answer_figures())
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.name);
-  return "names of " + known;
+  std::vector<const char*> known;
+  for (const AnswerFigure& figure : answer_figures()) known.push_back(figure.name);
+  return fmt::format("names of {}", fmt::join(known, ", "));
 }
 
 }  // namespace harness

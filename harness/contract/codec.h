@@ -4,10 +4,7 @@
 //   struct Place {
 //     int64_t rank = 0;
 //     std::string host;
-//     static constexpr auto keys() {
-//       return known_keys(Key{"rank", &Place::rank, "number of the process"},
-//                         Key{"host", &Place::host, "name of its machine"});
-//     }
+//     KEYS(Place, KEY(rank, "number of the process"), REQUIRED(host, "name of its machine"));
 //   };
 //
 // Members may be bool, any integer type, double, std::string, nlohmann::json (unchanged), another struct with
@@ -18,6 +15,7 @@
 //
 // Templates only describe the types; codec.cpp, compiled once, reads and writes values by these descriptions.
 #pragma once
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -94,42 +92,20 @@ struct Key {
   std::ptrdiff_t offset_;
 };
 
-// A key that isn't when_known.
-template <Presence how>
-struct KeyOf : Key {
-  template <class Struct, class Value>
-  constexpr KeyOf(const char* name, Value Struct::*member, const char* help) : Key(name, member, help, how) {}
-};
-using Required = KeyOf<Presence::required>;
-using WhenSet = KeyOf<Presence::when_set>;
-using Measured = KeyOf<Presence::figure>;
-
-template <size_t count>
-struct KnownKeys {
-  Key all[count];
-};
-// The keys of a struct, in the order of its documentation.
-template <class... Keys>
-constexpr KnownKeys<sizeof...(Keys)> known_keys(const Keys&... keys) {
-  return {{keys...}};
-}
-
-// Defines a struct's keys() from its name and its keys, each a member's name and what it means. A key whose
-// name isn't its member's is written as Key{"name", &Struct::member, "meaning"}.
-#define KEYS(Struct, ...)                      \
-  static constexpr auto keys() {               \
-    using Self = Struct;                       \
-    return ::harness::known_keys(__VA_ARGS__); \
-  }                                            \
+// Defines a struct's keys() from its name and its keys in the order of its documentation, each a member's
+// name and what it means. A key whose name isn't its member's is written as Key{"name", &Self::member,
+// "meaning", presence}.
+#define KEYS(Struct, ...)           \
+  static constexpr auto keys() {    \
+    using Self = Struct;            \
+    return std::array{__VA_ARGS__}; \
+  }                                 \
   static_assert(true)
-#define KEY(member, meaning) \
-  ::harness::Key { #member, &Self::member, meaning }
-#define REQUIRED(member, meaning) \
-  ::harness::Required { #member, &Self::member, meaning }
-#define WHEN_SET(member, meaning) \
-  ::harness::WhenSet { #member, &Self::member, meaning }
-#define MEASURED(member, meaning) \
-  ::harness::Measured { #member, &Self::member, meaning }
+#define KEY(member, ...) \
+  ::harness::Key { #member, &Self::member, __VA_ARGS__ }
+#define REQUIRED(member, meaning) KEY(member, meaning, ::harness::Presence::required)
+#define WHEN_SET(member, meaning) KEY(member, meaning, ::harness::Presence::when_set)
+#define MEASURED(member, meaning) KEY(member, meaning, ::harness::Presence::figure)
 
 enum class Kind { boolean, integer, number, text, json, structure, optional, list, map, own };
 
@@ -175,7 +151,7 @@ template <class T>
 struct StructType {
   static std::span<const Key> keys() {
     static const auto keys = T::keys();
-    return keys.all;
+    return keys;
   }
   static constexpr bool kAsList = requires { T::kAsList; };
   static constexpr ValueType value{

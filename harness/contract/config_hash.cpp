@@ -18,7 +18,7 @@ static std::string hash_of(const nlohmann::json& value) {
 std::string config_hash(const nlohmann::json& config) {
   nlohmann::json kept = config;
   for (const Field& field : fields())
-    if (field.role == Role::descriptive || field.role == Role::measurement) kept.erase(field.name);
+    if (!field.is_setting()) kept.erase(field.name);
   // A field at its default is left out, so adding a field to the suite keeps the hash and thus the series of
   // nights.
   static const nlohmann::json defaults = to_json(Row());

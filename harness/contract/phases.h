@@ -31,22 +31,10 @@ inline constexpr std::array<std::string_view, 5> kStepPartNames = {"loading", "c
                                                                    "other"};
 
 constexpr StepPart part_of(Phase phase) {
-  switch (phase) {
-    case Phase::load:
-      return StepPart::loading;
-    case Phase::h2d:
-    case Phase::scatter:
-    case Phase::gather:
-      return StepPart::copying;
-    case Phase::broadcast:
-    case Phase::reduce:
-    case Phase::sync:
-      return StepPart::link;
-    case Phase::other:
-      return StepPart::other;
-    default:
-      return StepPart::computing;
-  }
+  if (phase == Phase::load) return StepPart::loading;
+  if (phase == Phase::h2d || phase == Phase::scatter || phase == Phase::gather) return StepPart::copying;
+  if (phase == Phase::broadcast || phase == Phase::reduce || phase == Phase::sync) return StepPart::link;
+  return phase == Phase::other ? StepPart::other : StepPart::computing;
 }
 
 }  // namespace harness

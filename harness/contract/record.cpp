@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "harness/contract/phases.h"
 
@@ -90,34 +89,36 @@ void drop_figures(Record& record) {
 
 namespace {
 
-// `add` is called with each key of a struct and of its parts: its path, such as `rank_map[].host` ([] for
-// every element of a list, NAME for those of a map), and its meaning.
-void list_keys(const ValueType& type, const std::string& before,
-               const std::function<void(const std::string& path, const char* help)>& add) {
+// Adds each key of a struct and of its parts: its path, such as `rank_map[].host` ([] for every element of a
+// list, NAME for those of a map), and its meaning.
+using Meanings = std::vector<std::pair<std::string, const char*>>;
+void add_keys(const ValueType& type, const std::string& before, Meanings& keys) {
   for (const Key& key : type.keys()) {
-    add(before + key.name, key.help);
+    keys.emplace_back(before + key.name, key.help);
     const ValueType* inner = key.type->kind == Kind::optional ? key.type->element : key.type;
     const char* suffix = inner->kind == Kind::list ? "[]" : inner->kind == Kind::map ? ".NAME" : "";
     if (inner->element) inner = inner->element;
-    if (inner->keys && !inner->as_list) list_keys(*inner, before + key.name + suffix + ".", add);
+    if (inner->keys && !inner->as_list) add_keys(*inner, before + key.name + suffix + ".", keys);
   }
+}
+
+Meanings keys_of_records() {
+  Meanings keys;
+  add_keys(kType<Record>, "", keys);
+  return keys;
 }
 
 }  // namespace
 
 std::string record_keys_as_markdown() {
   std::string text = "| key | meaning |\n|---|---|\n";
-  list_keys(kType<Record>, "", [&](const std::string& path, const char* help) {
-    text += fmt::format("| `{}` | {} |\n", path, help);
-  });
+  for (const auto& [path, help] : keys_of_records()) text += fmt::format("| `{}` | {} |\n", path, help);
   return text;
 }
 
 std::string record_keys_as_json() {
   json list = json::array();
-  list_keys(kType<Record>, "", [&](const std::string& path, const char* help) {
-    list.push_back({{"key", path}, {"meaning", help}});
-  });
+  for (const auto& [path, help] : keys_of_records()) list.push_back({{"key", path}, {"meaning", help}});
   return list.dump(2) + "\n";
 }
 

@@ -77,7 +77,7 @@ struct Prices {
        WHEN_SET(gpu, "one more device of the kind"),
        WHEN_SET(gbit_per_s, "1 Gbit/s more between nodes, per node"),
        WHEN_SET(mb_per_s, "1 MB/s more from storage"),
-       WhenSet{"kWh", &Prices::kwh, "one kWh, in the unit without its time, e.g. EUR"},
+       Key{"kWh", &Self::kwh, "one kWh, in the unit without its time, e.g. EUR", Presence::when_set},
        WHEN_SET(watts_per_gpu, "stated power of one device, for energy that wasn't measured; no price"),
        WHEN_SET(watts_per_core, "the same of one processor core"));
 };

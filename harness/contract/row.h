@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "harness/contract/codec.h"
@@ -188,13 +187,6 @@ inline double link_rate_here_mbit(const Row& row, int64_t batch_divisor) {
   return row.link_rate_mbit * double(batch_divisor) / (row.time_scale * double(row.wire_divisor));
 }
 
-// A count that may be written as a multiple of the scale's C0: `3 C0`, `1.5 C0` or a plain integer.
-struct CountInC0 {
-  int64_t Row::*member;
-};
-
-using Member = std::variant<std::string Row::*, int64_t Row::*, double Row::*, bool Row::*, CountInC0>;
-
 // The role of a field decides whether `like:` copies it, whether --set may change it, whether rows that
 // differ in it may be compared, and whether a change begins a new series of nights.
 enum class Role {
@@ -208,12 +200,10 @@ enum class Role {
 // The devices on which a field has an effect.
 enum class ActsOn { all, gpus, gpus_and_emulated };
 
-struct Field {
-  const char* name;
-  Member member;
+// What a field allows and is for, beside its key.
+struct FieldFacts {
   Role role = Role::identity;
   const char* unit = "";
-  const char* help;                       // meaning, one line
   double min = 0, max = 0;                // numbers only, both ends allowed
   double least = 0;                       // numbers of which 0 stands for none: the smallest other one
   std::vector<std::string> choices = {};  // strings only; empty: any text, or the values of `axis`
@@ -224,6 +214,14 @@ struct Field {
   // False: real_twin() takes its usual value, since it says how images are loaded, hardware is emulated or
   // time is measured, not how the row trains.
   bool trains = true;
+  bool in_c0 = false;  // a count that may be written as a multiple of the scale's C0, such as `1.5 C0`
+};
+
+struct Field : Key, FieldFacts {
+  Field(const Key& key, const FieldFacts& facts = {}) : Key(key), FieldFacts(facts) {}
+  // Whether it counts in config_hash(): titles, notes, seeds and what is measured don't.
+  bool is_setting() const { return role != Role::descriptive && role != Role::measurement; }
+  bool is_number() const { return type->kind == Kind::integer || type->kind == Kind::number; }
 };
 
 const std::vector<Field>& fields();
@@ -236,7 +234,6 @@ std::string field_text(const Row& row, const std::string& field);  // throws std
 double field_number(const Row& row, const std::string& field);     // 0 for text
 
 nlohmann::json to_json(const Row& row);
-Row row_from_json(const nlohmann::json& object);
 
 // For the codec. Throws Violation, also for an unknown field.
 void read_row(void* row, const nlohmann::json& object);

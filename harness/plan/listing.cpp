@@ -57,22 +57,15 @@ std::string published_of(const Row& row) {
 std::string threads_of(const Row& row) { return fmt::format("{}/{}", row.loader_threads, row.cpus); }
 
 std::string type_of(const Field& field) {
-  struct {
-    std::string operator()(std::string Row::*) const { return "text"; }
-    std::string operator()(int64_t Row::*) const { return "whole number"; }
-    std::string operator()(double Row::*) const { return "number"; }
-    std::string operator()(bool Row::*) const { return "true or false"; }
-    std::string operator()(CountInC0) const { return "count or `N C0`"; }
-  } name;
-  return std::visit(name, field.member);
+  if (field.in_c0) return "count or `N C0`";
+  if (field.is_number()) return field.type->kind == Kind::integer ? "whole number" : "number";
+  return field.type->kind == Kind::text ? "text" : "true or false";
 }
 
 std::string range_of(const Field& field) {
   if (field.axis) return "list --values";
   if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, " | "));
-  if (std::holds_alternative<std::string Row::*>(field.member) ||
-      std::holds_alternative<bool Row::*>(field.member))
-    return "";
+  if (!field.is_number()) return "";
   return fmt::format("{}{} to {}", field.least > 0 ? "0, " : "", limits_of(field).min, field.max);
 }
 
@@ -93,21 +86,20 @@ std::string list_rows_as_json(const std::vector<Row>& rows) {
   return list.dump(2) + "\n";
 }
 
-std::string list_fields() {
+static std::vector<Cells> table_of_fields() {
   std::vector<Cells> lines = {{"field", "type", "unit", "range", "meaning"}};
   for (const Field& field : fields())
     lines.push_back({field.name, type_of(field), field.unit, range_of(field), field.help});
-  return columns(lines);
+  return lines;
 }
 
+std::string list_fields() { return columns(table_of_fields()); }
+
 std::string list_fields_as_json() {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Field& field : fields())
-    list.push_back({{"field", field.name},
-                    {"type", type_of(field)},
-                    {"unit", field.unit},
-                    {"range", range_of(field)},
-                    {"meaning", field.help}});
+  const std::vector<Cells> table = table_of_fields();
+  nlohmann::json list(table.size() - 1, nlohmann::json::object());
+  for (size_t line = 1; line < table.size(); ++line)
+    for (size_t i = 0; i < table[line].size(); ++i) list[line - 1][table[0][i]] = table[line][i];
   return list.dump(2) + "\n";
 }
 

@@ -57,15 +57,10 @@ std::vector<PlannedRow> make_plan(const std::vector<Row>& rows, const AxisValues
 
 std::vector<Repetition> all_runs(const std::vector<PlannedRow>& plan, const Request& request) {
   std::vector<Repetition> runs;
-  bool more = true;
-  for (int64_t repeat = 0; more; ++repeat) {
-    more = false;
-    for (size_t row = 0; row < plan.size(); ++row) {
-      if (repeat >= repeats_of(plan[row].row, request)) continue;
+  for (size_t row = 0; row < plan.size(); ++row)
+    for (int64_t repeat = 0; repeat < repeats_of(plan[row].row, request); ++repeat)
       runs.push_back({row, repeat});
-      more = true;
-    }
-  }
+  std::ranges::stable_sort(runs, {}, &Repetition::repeat);
   return runs;
 }
 

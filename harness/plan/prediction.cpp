@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "harness/base/json_text.h"
 #include "harness/contract/config_hash.h"
 #include "harness/contract/precision_traits.h"
+#include "harness/stats/inference.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/statistics.h"
 
@@ -30,6 +30,13 @@ constexpr double kCpuImage_s = 1.5e-3;     // at 64 px and width 16, from an ear
 constexpr double kMorePerDevice = 0.1;     // devices share the cores of a machine; from the same run
 constexpr double kGradientBytes = 46.8e6;  // of ResNet18 at width 64, in float32
 constexpr double kGpuImage_s = 1.05e-3;    // the article's row 0: 161.0 s for 300 batches of 512
+
+std::string machine_for(const RecordMachine& machine, const std::string& device_kind) {
+  Record record;
+  record.machine = machine;
+  record.device.kind = device_kind;
+  return machine_fingerprint(record);
+}
 
 std::vector<PastDuration> past_durations_in(const fs::path& records) {
   std::vector<PastDuration> past;
@@ -101,13 +108,6 @@ double default_batch_s(const Row& row) {
 
 }  // namespace
 
-std::string machine_for(const RecordMachine& machine, const std::string& device_kind) {
-  Record record;
-  record.machine = machine;
-  record.device.kind = device_kind;
-  return machine_fingerprint(record);
-}
-
 std::vector<PastDuration> read_past_durations(const fs::path& runs) {
   const fs::path file = runs / "durations.json";
   Durations kept = kept_durations(file), now;
@@ -158,16 +158,12 @@ std::string duration_text(double seconds) {
 }
 
 std::string describe_predictions(const std::vector<Prediction>& of_rows, double seconds, size_t runs) {
-  const auto count = [&](Prediction::From from) {
-    return std::ranges::count_if(of_rows, [&](const auto& one) { return one.from == from; });
-  };
   std::vector<std::string> parts;
-  if (const auto n = count(Prediction::From::earlier_runs); n > 0)
-    parts.push_back(fmt::format("{} known from earlier runs", n));
-  if (const auto n = count(Prediction::From::other_settings); n > 0)
-    parts.push_back(fmt::format("{} from runs with other settings", n));
-  if (const auto n = count(Prediction::From::estimate); n > 0)
-    parts.push_back(fmt::format("{} estimated", n));
+  for (const auto& [from, words] : {std::pair(Prediction::From::earlier_runs, "known from earlier runs"),
+                                    {Prediction::From::other_settings, "from runs with other settings"},
+                                    {Prediction::From::estimate, "estimated"}})
+    if (const auto count = std::ranges::count(of_rows, from, &Prediction::from); count > 0)
+      parts.push_back(fmt::format("{} {}", count, words));
   const std::string rows = fmt::format("{} row{}", of_rows.size(), of_rows.size() == 1 ? "" : "s");
   return fmt::format("about {} for {} ({})", duration_text(seconds),
                      runs == of_rows.size() ? rows : fmt::format("{} runs of {}", runs, rows),
@@ -179,8 +175,7 @@ TimeLeft::TimeLeft(std::vector<Prediction> rows, std::vector<size_t> runs, std::
     : rows_(std::move(rows)), runs_(std::move(runs)), maybe_(std::move(maybe)), limit_s_(limit_s) {}
 
 double TimeLeft::run_s(size_t row, double running_s) const {
-  if (const auto took = took_.find(row); took != took_.end())
-    return std::accumulate(took->second.begin(), took->second.end(), 0.0) / double(took->second.size());
+  if (const auto took = took_.find(row); took != took_.end()) return mean(took->second);
   const Prediction& prediction = rows_[row];
   const auto found = sums_.find(prediction.from);
   Sums sums = found == sums_.end() ? Sums{} : found->second;

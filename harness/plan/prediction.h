@@ -20,17 +20,15 @@ struct Prediction {
 
 // Duration of one row in an earlier run.
 struct PastDuration {
-  std::string row, scale, machine, config;  // machine: as machine_for(); config: config_hash()
+  std::string row, scale, machine, config;
   double wall_s = 0;
   double batches = 0;  // including warm-up
 
   static constexpr bool kAsList = true;
-  KEYS(PastDuration, KEY(row, "its id"), KEY(scale, "of the run"), KEY(machine, "as machine_for()"),
+  KEYS(PastDuration, KEY(row, "its id"), KEY(scale, "of the run"),
+       KEY(machine, "machine_fingerprint() without the name of a GPU, which isn't known before a run"),
        KEY(config, "config_hash()"), KEY(wall_s, "of the row"), KEY(batches, "warm-up included"));
 };
-
-// machine_fingerprint() from facts known before a run, i.e. without the name of a GPU.
-std::string machine_for(const RecordMachine& machine, const std::string& device_kind);
 
 // The OK rows of the newest kRunsRead runs in `runs`, newest run first. Caches them in runs/durations.json,
 // which may be deleted, so that each run is parsed once.

@@ -13,8 +13,7 @@ namespace harness {
 
 // GPUs of this machine; 0 when unknown or when the row's device is not a GPU.
 static int64_t gpus_here(const Row& row, const AxisValues& values) {
-  const AxisValue* device = find_value(values, "device", row.device);
-  return device ? device->traits.count.value_or(0) : 0;
+  return trait(values, "device", row.device, &Traits::count, 0);
 }
 
 static int64_t gpus_needed(const Row& row, const Request& request) {

@@ -24,56 +24,51 @@ Record known_before(Record record) {
   return record;
 }
 
+[[noreturn]] void refuse(const fs::path& run, const std::string& why) {
+  throw PreparationError(fmt::format("{}: {}", run.string(), why));
+}
+
 [[noreturn]] void refuse_environment(const fs::path& run, const Record& there, const Record& here) {
   std::vector<std::string> parts;
   for (const Difference& one : environment_differences({there}, {here}))
     parts.push_back(fmt::format("{} {} -> {}", one.what, one.a, one.b));
   if (parts.empty()) parts = {environment_key(there) + " -> " + environment_key(here)};
-  throw PreparationError(fmt::format(
-      "{}: was started in another environment, and one table must not mix them: {}; start a new run",
-      run.string(), fmt::join(parts, "; ")));
+  refuse(run, fmt::format("was started in another environment, and one table must not mix them: {}; start a "
+                          "new run",
+                          fmt::join(parts, "; ")));
 }
 
-// Differing settings that count in config_hash().
 std::string changed_settings(const Row& there, const Row& here) {
   std::vector<std::string> parts;
-  for (const Field& field : fields()) {
-    const std::string before = field_text(there, field), now = field_text(here, field);
-    if (before != now && field.role != Role::descriptive && field.role != Role::measurement)
-      parts.push_back(fmt::format("{} {} -> {}", field.name, before, now));
-  }
+  for (const std::string& name : different_settings(there, here))
+    parts.push_back(fmt::format("{} {} -> {}", name, field_text(there, name), field_text(here, name)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 void check_record(const fs::path& run, const std::vector<PlannedRow>& plan, const Record& record,
                   const Surroundings& here) {
   const std::string id = record.row;
-  if (record.pair)
-    throw PreparationError(fmt::format(
-        "{}: is one side of an ab experiment, which can't be continued; run ab again", run.string()));
+  if (record.pair) refuse(run, "is one side of an ab experiment, which can't be continued; run ab again");
   const auto planned = std::ranges::find_if(plan, [&](const PlannedRow& one) { return one.row.id == id; });
   if (planned == plan.end())
-    throw PreparationError(fmt::format("{}: contains row {}, which its matrix no longer has; start a new run",
-                                       run.string(), id));
+    refuse(run, fmt::format("contains row {}, which its matrix no longer has; start a new run", id));
   const Record there = known_before(record), now = here(planned->row);
   if (!same_environment(there, now)) refuse_environment(run, there, now);
   Row row = planned->row;
   if (record.scale.decoded_images_per_s) row.time_scale = record.config.time_scale;  // chosen, and no setting
   if (config_hash(to_json(record.config)) != config_hash(to_json(row)))
-    throw PreparationError(fmt::format(
-        "{}: row {} ran with other settings, and one table must not mix them: {}; start a new run",
-        run.string(), id, changed_settings(record.config, row)));
+    refuse(run,
+           fmt::format("row {} ran with other settings, and one table must not mix them: {}; start a new run",
+                       id, changed_settings(record.config, row)));
   const int64_t seed = row.seed + (row.validation ? record.repeat : 0);
   if (record.config.seed != seed)
-    throw PreparationError(fmt::format(
-        "{}: row {} ran with seed {}, and would go on with {}: one table must not mix them; restore "
-        "request.json, or start a new run",
-        run.string(), id, record.config.seed, seed));
+    refuse(run, fmt::format("row {} ran with seed {}, and would go on with {}: one table must not mix them; "
+                            "restore request.json, or start a new run",
+                            id, record.config.seed, seed));
   if (emulation_hash(record.emulation) != emulation_hash(now.emulation))
-    throw PreparationError(fmt::format(
-        "{}: device file {} of row {} has changed since, and one table must not mix both; restore the file, "
-        "or start a new run",
-        run.string(), planned->row.device_file, id));
+    refuse(run, fmt::format("device file {} of row {} has changed since, and one table must not mix both; "
+                            "restore the file, or start a new run",
+                            planned->row.device_file, id));
 }
 
 }  // namespace
@@ -116,9 +111,7 @@ void check_same_environment(const fs::path& run, const Records& records, const R
 base::FileLock lock_run(const fs::path& run) {
   // On a file system without locks, locking fails with another error, which is ignored.
   base::FileLock lock = base::FileLock::try_existing(run / "records.jsonl");
-  if (lock.another_holds())
-    throw PreparationError(run.string() +
-                           ": another run_matrix is still writing this run; wait until it ends");
+  if (lock.another_holds()) refuse(run, "another run_matrix is still writing this run; wait until it ends");
   return lock;
 }
 

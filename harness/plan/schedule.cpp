@@ -37,7 +37,7 @@ class Chooser {
       if (!axes_.count(axis(i))) take(i);
     for (size_t i = 0; i < plan_.size(); ++i) take(i);
     for (size_t i = 0; i < plan_.size(); ++i)
-      if (!choice_.chosen[i]) choice_.left_out.push_back({plan_[i].row.id, seconds_[i], reasons_[i]});
+      if (!choice_.chosen[i]) choice_.left_out.push_back({plan_[i].row.id, reasons_[i]});
     return std::move(choice_);
   }
 
@@ -131,10 +131,8 @@ void fit(Schedule& schedule, const std::vector<PlannedRow>& plan, const std::vec
   if (count(true) == 0)
     throw PreparationError(fmt::format("--budget {}: too short for any row: {}", duration_text(budget_s),
                                        shortest_row(plan, by_row)));
-  std::vector<Repetition> runs;
-  for (const Repetition& run : schedule.runs)
-    if (choice.chosen[run.row]) runs.push_back(run);
-  schedule.runs = std::move(runs);
+  std::erase_if(schedule.runs, [&](const Repetition& run) { return !choice.chosen[run.row]; });
+  schedule.seconds = choice.seconds;
   schedule.left_out = choice.left_out;
   schedule.described +=
       fmt::format("budget {}: {} of {} rows, about {}\n{}", duration_text(budget_s), count(true),
@@ -145,30 +143,20 @@ void fit(Schedule& schedule, const std::vector<PlannedRow>& plan, const std::vec
 
 Schedule make_schedule(const std::vector<PlannedRow>& plan, const std::vector<Repetition>& runs,
                        const std::vector<Prediction>& of_rows, double budget_s) {
-  Schedule schedule;
-  schedule.runs = runs;
-  schedule.of_rows = of_rows;
+  Schedule schedule{.runs = runs, .of_rows = of_rows};
   for (size_t i = 0; i < plan.size(); ++i)
     if (!plan[i].skip_reason.empty()) schedule.of_rows[i].seconds = 0;
   std::vector<double> by_row(plan.size(), 0);
-  size_t counted = 0;
-  for (const Repetition& run : runs) {
-    if (!plan[run.row].skip_reason.empty()) continue;
-    by_row[run.row] += of_rows[run.row].seconds;
-    ++counted;
-  }
+  for (const Repetition& run : runs) by_row[run.row] += schedule.of_rows[run.row].seconds;
   std::vector<Prediction> running;
   for (size_t i = 0; i < plan.size(); ++i)
     if (by_row[i] > 0) running.push_back(of_rows[i]);
-  if (running.empty()) {
-    schedule.seconds.assign(runs.size(), 0);
-    return schedule;
-  }
-  const double all_s = std::accumulate(by_row.begin(), by_row.end(), 0.0);
-  schedule.described = describe_predictions(running, all_s, counted) + "\n";
+  if (running.empty()) return schedule;
+  schedule.seconds = std::accumulate(by_row.begin(), by_row.end(), 0.0);
+  const auto counted =
+      std::ranges::count_if(runs, [&](const Repetition& run) { return plan[run.row].skip_reason.empty(); });
+  schedule.described = describe_predictions(running, schedule.seconds, size_t(counted)) + "\n";
   if (budget_s > 0) fit(schedule, plan, by_row, budget_s);
-  for (const Repetition& run : schedule.runs)
-    schedule.seconds.push_back(plan[run.row].skip_reason.empty() ? of_rows[run.row].seconds : 0);
   return schedule;
 }
 

@@ -12,7 +12,6 @@ namespace harness {
 
 struct LeftOut {
   std::string row;
-  double seconds = 0;  // predicted, for all runs of the row
   std::string reason;
   bool used_up = false;  // chosen, but the budget was used up before this run
 };
@@ -34,10 +33,10 @@ std::string describe(const std::vector<LeftOut>& left_out);
 
 struct Schedule {
   std::vector<Repetition> runs;
-  std::vector<double> seconds;      // predicted, by run
   std::vector<Prediction> of_rows;  // of one run, by row of the plan; 0 s for skipped rows
-  std::vector<LeftOut> left_out;
-  std::string described;  // text to print after the plan
+  double seconds = 0;               // predicted, of all runs
+  std::vector<LeftOut> left_out = {};
+  std::string described = {};  // text to print after the plan
 };
 
 // `runs`: the runs of `plan` to schedule. `of_rows`: prediction for one run of each row. `budget_s`: 0: no

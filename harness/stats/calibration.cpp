@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "harness/stats/calibration.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {

@@ -39,24 +39,6 @@ std::string why_unusable(const Record& record) {
   return "";
 }
 
-// Fields that change what a device takes for an image: rows that are calibrated from together agree on them.
-constexpr const char* kSameFields[] = {"model",
-                                       "image_px",
-                                       "width",
-                                       "classes",
-                                       "dropout",
-                                       "optimizer",
-                                       "accumulation",
-                                       "channels_last",
-                                       "batch_format",
-                                       "fused_sgd",
-                                       "tf32",
-                                       "cuda_graphs",
-                                       "cudnn_benchmark",
-                                       "intra_op_threads",
-                                       "fused_batch_norm",
-                                       "byte_pool_indices"};
-
 void require_alike(const RecordList& used) {
   const Record& first = *used.front();
   for (const Record* other : used) {
@@ -69,7 +51,10 @@ void require_alike(const RecordList& used) {
     if (all_devices(other->config) != all_devices(first.config))
       refuse("how many devices share the machine", std::to_string(all_devices(first.config)),
              std::to_string(all_devices(other->config)));
-    for (const char* field : kSameFields)
+    // What changes how long a device takes for an image.
+    for (const char* field : {"model", "image_px", "width", "classes", "dropout", "optimizer", "accumulation",
+                              "channels_last", "batch_format", "fused_sgd", "tf32", "cuda_graphs",
+                              "cudnn_benchmark", "intra_op_threads", "fused_batch_norm", "byte_pool_indices"})
       if (field_text(other->config, field) != field_text(first.config, field))
         refuse(field, field_text(first.config, field), field_text(other->config, field));
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -28,23 +29,14 @@ bool loader_is_near(const RecordList& runs) {
 }  // namespace
 
 const char* text_of(Family family) {
-  switch (family) {
-    case Family::modelled:
-      return "device-bound";
-    case Family::ranks:
-      return "rank-bound";
-    case Family::loader:
-      return "loader-bound";
-    case Family::processor:
-      return "processor-bound";
-    case Family::storage:
-      return "storage-bound";
-    case Family::link:
-      return "link-bound";
-    case Family::started:
-      return "started (timed from the first batch on)";
-  }
-  return "";
+  constexpr std::array texts = {"device-bound",
+                                "rank-bound",
+                                "loader-bound",
+                                "processor-bound",
+                                "storage-bound",
+                                "link-bound",
+                                "started (timed from the first batch on)"};
+  return texts.at(size_t(family));
 }
 
 Family family_of(const RecordList& runs) {

@@ -20,7 +20,7 @@
 namespace harness {
 
 // Decided from settings and ceilings, never from the row's own seconds, so that choosing a family can't make
-// a difference look sure.
+// a difference look sure. text_of() has their names in this order.
 enum class Family {
   modelled,   // an emulated device or a set rate of reading; on a GPU the device
   ranks,      // the same device, and ranks that wait for one another

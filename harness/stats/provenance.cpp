@@ -178,9 +178,7 @@ std::vector<std::string> changed_fields(const Record& a, const Record& b) {
 std::vector<std::string> different_settings(const Row& a, const Row& b) {
   std::vector<std::string> names;
   for (const Field& field : fields())
-    if (field.role != Role::descriptive && field.role != Role::measurement &&
-        field_text(a, field) != field_text(b, field))
-      names.push_back(field.name);
+    if (field.is_setting() && field_text(a, field) != field_text(b, field)) names.push_back(field.name);
   return names;
 }
 

@@ -76,13 +76,6 @@ std::vector<std::pair<std::string, RecordList>> by_row(const RecordList& records
   return rows;
 }
 
-std::string record_problem(const json& record) try {
-  record_from_json(record);
-  return "";
-} catch (const Violation& violation) {
-  return violation.what();
-}
-
 void append_record(const std::filesystem::path& file, const json& record) {
   // Output of a crashed process may contain any bytes.
   std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";

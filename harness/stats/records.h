@@ -62,9 +62,6 @@ constexpr const char* kTrainingFile = "training.jsonl";
 // Sets `training` of the records of that row.
 void add_training(Records& records, const Record& trained);
 
-// Why a report can't use this record; empty when it can.
-std::string record_problem(const nlohmann::json& record);
-
 // All phases in their order within a step.
 const std::vector<std::string>& phase_names();
 std::vector<std::string> phases_of(StepPart part);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 
+#include "harness/stats/inference.h"
 #include "harness/stats/records.h"
 
 namespace harness {
@@ -25,23 +25,28 @@ double quantile_in_place(std::vector<double>& values, double share) {
   return low + rest * (*std::min_element(values.begin() + below + 1, values.end()) - low);
 }
 
-// One resample of the same length: blocks from random positions, wrapping around at the end.
-void resample(const std::vector<double>& values, int64_t block, std::mt19937_64& random,
-              std::vector<double>& into) {
+using Random = std::mt19937_64;
+
+// Of a resample of the same length: blocks from random positions, wrapping around at the end.
+double median_of_resample(const std::vector<double>& values, int64_t block, Random& random) {
   const size_t count = values.size();
-  into.clear();
-  while (into.size() < count) {
+  // A block as long as the run would only rotate it, and all resamples would have the same median.
+  block = std::clamp<int64_t>(block, 1, std::max<int64_t>(1, static_cast<int64_t>(count) / 4));
+  std::vector<double> sample;
+  sample.reserve(count);
+  while (sample.size() < count) {
     const size_t start = random() % count;
-    for (int64_t i = 0; i < block && into.size() < count; ++i) into.push_back(values[(start + i) % count]);
+    for (int64_t i = 0; i < block && sample.size() < count; ++i)
+      sample.push_back(values[(start + i) % count]);
   }
+  return quantile_in_place(sample, 0.5);
 }
 
-// A block as long as the run would only rotate it, and all resamples would have the same median.
-int64_t usable_block(int64_t block, size_t count) {
-  return std::clamp<int64_t>(block, 1, std::max<int64_t>(1, static_cast<int64_t>(count) / 4));
-}
-
-Interval percentiles(std::vector<double>& estimates) {
+template <class Estimate>
+Interval bootstrap(int resamples, Estimate estimate) {
+  Random random(300);
+  std::vector<double> estimates;
+  for (int i = 0; i < resamples; ++i) estimates.push_back(estimate(random));
   return {quantile_in_place(estimates, 0.025), quantile_in_place(estimates, 0.975)};
 }
 
@@ -84,11 +89,11 @@ double robust_deviation(std::vector<double> values) {
 }
 
 double autocorrelation(const std::vector<double>& values, size_t lag) {
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double middle = mean(values);
   double covariance = 0, variance = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    variance += (values[i] - mean) * (values[i] - mean);
-    if (i + lag < values.size()) covariance += (values[i] - mean) * (values[i + lag] - mean);
+    variance += (values[i] - middle) * (values[i] - middle);
+    if (i + lag < values.size()) covariance += (values[i] - middle) * (values[i + lag] - middle);
   }
   return variance > 0 ? covariance / variance : 0;
 }
@@ -103,39 +108,22 @@ double integrated_autocorrelation_time(const std::vector<double>& values) {
 }
 
 Mean mean_of_batches(const std::vector<double>& values) {
-  Mean mean;
-  if (values.empty()) return mean;
-  const double count = double(values.size());
-  mean.value = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  const double independent = count / integrated_autocorrelation_time(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean.value) * (value - mean.value);
-  mean.degrees = independent - 1;
-  if (count > 1) mean.error = std::sqrt(squares / (count - 1) / independent);
-  return mean;
+  if (values.empty()) return {};
+  const double independent = double(values.size()) / integrated_autocorrelation_time(values);
+  return {mean(values), std::sqrt(variance(values) / independent), independent - 1};
 }
 
 Interval median_interval(const std::vector<double>& values, int64_t block, int resamples) {
-  std::mt19937_64 random(300);
-  std::vector<double> sample, estimates;
-  for (int i = 0; i < resamples; ++i) {
-    resample(values, usable_block(block, values.size()), random, sample);
-    estimates.push_back(quantile_in_place(sample, 0.5));
-  }
-  return percentiles(estimates);
+  return bootstrap(resamples, [&](Random& random) { return median_of_resample(values, block, random); });
 }
 
 Interval shift_interval(const std::vector<double>& first, const std::vector<double>& second, int64_t block,
                         int resamples) {
-  std::mt19937_64 random(300);
-  std::vector<double> sample, estimates;
-  for (int i = 0; i < resamples; ++i) {
-    resample(first, usable_block(block, first.size()), random, sample);
-    const double before = quantile_in_place(sample, 0.5);
-    resample(second, usable_block(block, second.size()), random, sample);
-    estimates.push_back(before > 0 ? quantile_in_place(sample, 0.5) / before - 1 : 0);
-  }
-  return percentiles(estimates);
+  return bootstrap(resamples, [&](Random& random) {
+    const double before = median_of_resample(first, block, random);
+    const double after = median_of_resample(second, block, random);
+    return before > 0 ? after / before - 1 : 0;
+  });
 }
 
 const Samples& phase_samples(const Record& record) {
@@ -152,7 +140,7 @@ std::vector<PhaseStatistics> phase_statistics(const Record& record) {
     if (samples == all.end()) continue;
     std::vector<double> times = mean_over_ranks(samples->second, batches);
     PhaseStatistics phase{name};
-    phase.mean_ms = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(batches);
+    phase.mean_ms = mean(times);
     phase.median_ms = quantile_in_place(times, 0.5);
     whole += phase.mean_ms;
     phases.push_back(phase);
@@ -178,15 +166,15 @@ RunStatistics run_statistics(const Record& record) {
       for (size_t i = 0; i < batches; ++i) per_rank[rank][i] += by_rank[rank][i];
   std::vector<double> steps(batches), skews(batches);
   for (size_t i = 0; i < batches; ++i) {
-    double slowest = per_rank[0][i], fastest = per_rank[0][i];
+    double fastest = per_rank[0][i];
+    steps[i] = fastest;
     for (const std::vector<double>& rank : per_rank) {
-      slowest = std::max(slowest, rank[i]);
+      steps[i] = std::max(steps[i], rank[i]);
       fastest = std::min(fastest, rank[i]);
     }
-    steps[i] = slowest;
-    skews[i] = slowest - fastest;
+    skews[i] = steps[i] - fastest;
   }
-  result.mean_ms = std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(batches);
+  result.mean_ms = mean(steps);
   result.median_ms = median(steps);
   result.p5_ms = quantile(steps, 0.05);
   result.p95_ms = quantile(steps, 0.95);

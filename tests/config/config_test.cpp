@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -108,7 +107,7 @@ TEST(Faults, EachIsRefusedWithFileLineAndRule) {
       if (contains(line, "# here")) place += std::to_string(number) + ":";
     std::string error = error_of(entry.path());
     EXPECT_EQ(error.rfind(place, 0), 0u) << "expected at " << place << "\n  " << error;
-    EXPECT_TRUE(contains(error, rule)) << "expected: " << rule << "\n  " << error;
+    EXPECT_SAYS(error, rule) << "expected: " << rule;
     EXPECT_FALSE(contains(error, "\n")) << error;
     ++files;
   }
@@ -117,16 +116,15 @@ TEST(Faults, EachIsRefusedWithFileLineAndRule) {
 
 TEST(Faults, EveryNumberHasLimits) {
   for (const Field& field : fields())
-    if (!std::holds_alternative<std::string Row::*>(field.member) &&
-        !std::holds_alternative<bool Row::*>(field.member))
+    if (field.is_number())
       for (const char* number : {"1e308", "-1"}) {
         const std::string error =
             error_of_text("rows:\n  a:\n    " + std::string(field.name) + ": " + number + "\n");
-        EXPECT_TRUE(contains(error, fmt::format("yaml:3: wrong value of '{}'", field.name))) << error;
+        EXPECT_SAYS(error, fmt::format("yaml:3: wrong value of '{}'", field.name));
       }
   const auto expect = [](const std::string& field, const std::string& limits) {
     const std::string error = error_of_text("rows: {a: {" + field + ": 1e-300}}\n");
-    EXPECT_TRUE(contains(error, "expected a number from " + limits + ", or 0; found '1e-300'")) << error;
+    EXPECT_SAYS(error, "expected a number from " + limits + ", or 0; found '1e-300'");
   };
   expect("read_rate", "1 to 1000000000000 bytes/s");
   expect("core_images_per_s", "0.001 to 1000000 images/s");
@@ -135,27 +133,23 @@ TEST(Faults, EveryNumberHasLimits) {
 }
 
 TEST(Faults, FilesThatAreNoConfiguration) {
-  EXPECT_TRUE(contains(error_of("/nowhere/a.yaml"), "/nowhere/a.yaml: no such file"));
-  EXPECT_TRUE(contains(error_of(source / "configs"), "found a folder"));
-  EXPECT_TRUE(contains(error_of("/dev/zero"), "is not a regular file"));
-  EXPECT_TRUE(contains(error_of_text(""), "empty file"));
-  EXPECT_TRUE(contains(error_of_text("rows: {a: {}}\n# \xff\xfe\n"), "yaml:2: binary data"));
-  EXPECT_TRUE(contains(error_of_text(std::string("\x7f"
-                                                 "ELF\0\1\2",
-                                                 7)),
-                       "binary data"));
-  EXPECT_TRUE(contains(error_of_text(std::string((1 << 20) + 1, '#')), "at most 1 MiB"));
-  TemporaryFile pipe("");
-  fs::remove(pipe.path());
-  ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
-  EXPECT_TRUE(contains(error_of(pipe.path()), "is not a regular file"));
+  EXPECT_SAYS(error_of("/nowhere/a.yaml"), "/nowhere/a.yaml: no such file");
+  EXPECT_SAYS(error_of(source / "configs"), "found a folder");
+  EXPECT_SAYS(error_of("/dev/zero"), "is not a regular file");
+  EXPECT_SAYS(error_of_text(""), "empty file");
+  EXPECT_SAYS(error_of_text("rows: {a: {}}\n# \xff\xfe\n"), "yaml:2: binary data");
+  EXPECT_SAYS(error_of_text(std::string("\x7f"
+                                        "ELF\0\1\2",
+                                        7)),
+              "binary data");
+  EXPECT_SAYS(error_of_text(std::string((1 << 20) + 1, '#')), "at most 1 MiB");
 }
 
 TEST(Faults, UnreadableFile) {
   if (geteuid() == 0) GTEST_SKIP() << "the superuser reads everything";
   TemporaryFile file("rows: {a: {}}");
   fs::permissions(file.path(), fs::perms::none);
-  EXPECT_TRUE(contains(failure_of([&] { error_of(file.path()); }), "can't be read: Permission denied"));
+  EXPECT_SAYS(failure_of([&] { error_of(file.path()); }), "can't be read: Permission denied");
 }
 
 TEST(Faults, HugeNestingEndsSoon) {
@@ -171,7 +165,7 @@ TEST(Faults, HugeNestingEndsSoon) {
 TEST(Faults, SmallFilesThatStandForHugeOnesEndSoon) {
   const auto start = std::chrono::steady_clock::now();
   const auto expect = [](const std::string& text, const std::string& rule) {
-    EXPECT_TRUE(contains(error_of_text(text), rule)) << error_of_text(text);
+    EXPECT_SAYS(error_of_text(text), rule);
   };
   std::string list = "[0", aliased, chain = "rows:\n  r0: {}\n";
   for (int i = 1; i < 1000; ++i) list += ", " + std::to_string(i);
@@ -233,9 +227,7 @@ TEST(Matrix, WithoutValuesAxesAreNotChecked) {
 }
 
 TEST(Nearest, CountsEditsAndKeepsSilentWhenFar) {
-  EXPECT_EQ(edit_distance("ldmb", "lmdb"), 1);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
-  EXPECT_EQ(edit_distance("LMDB", "lmdb"), 0);
+  EXPECT_EQ(nearest("LDMB", {"raw", "ldmbxx", "lmdb"}), "lmdb") << "one edit, and case doesn't count";
   EXPECT_EQ(nearest("batchsize", {"seed", "batch_size"}), "batch_size");
   EXPECT_EQ(nearest("x", {"lmdb", "y"}), "");
   EXPECT_EQ(nearest("gpu", {"cpu", "cuda"}), "") << "another word";

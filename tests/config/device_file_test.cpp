@@ -78,8 +78,8 @@ TEST_F(DeviceFile, FaultsAreNamedWithFileAndLine) {
       refused("launch_us:", "h2d_devices_per_link: {value: 0.5, provenance: assumed, source: x}\nlaunch_us:"),
       "from 1 to 1024 devices; found '0.5'");
   const std::string unknown = refused("memory_gib:", "color: {}\nmemory_gib:");
-  EXPECT_NE(unknown.find("unknown key"), std::string::npos);
-  EXPECT_NE(unknown.find("yaml:68"), std::string::npos) << unknown;
+  EXPECT_SAYS(unknown, "unknown key");
+  EXPECT_SAYS(unknown, "yaml:68");
   EXPECT_SAYS(refused("name: v100-article", "name: other"), "the name is not the file's");
 }
 
@@ -179,7 +179,7 @@ TEST_F(DeviceFile, ANameThatEndsInYamlIsAPath) {
 
 TEST_F(DeviceFile, AnotherNameIsAnsweredWithThoseThatExist) {
   const std::string text = failure_of([] { device_file(SOURCE_DIR, "v100-articel"); });
-  EXPECT_NE(text.find("v100-article"), std::string::npos) << text;
+  EXPECT_SAYS(text, "v100-article");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "harness/plan/plan.h"
 #include "tests/support/article_rows.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace harness::row_lists_test {
@@ -70,8 +71,8 @@ std::string error_of(const std::string& text) {
 TEST(RowLists, FaultsNameTheLine) {
   const auto expect = [](const std::string& row, const std::string& part) {
     const std::string error = error_of("rows:\n  a: {batch: 64, " + row + "}\n");
-    EXPECT_NE(error.find("lists.yaml:2: "), std::string::npos) << error;
-    EXPECT_NE(error.find(part), std::string::npos) << error;
+    EXPECT_SAYS(error, "lists.yaml:2: ");
+    EXPECT_SAYS(error, part);
   };
   expect("precision: []", "is empty");
   expect("precision: [o0, o1], zip: {precision: [o0, o1]}", "row 'a' names a field twice");
@@ -93,9 +94,8 @@ TEST(RowLists, TooManyRowsAreRefused) {
   std::string many = "[0";
   for (int i = 1; i < 40; ++i) many += ", " + std::to_string(i);
   many += "]";
-  EXPECT_NE(error_of("rows:\n  a: {batch: 64, seed: " + many + ", loader_threads: " + many + "}\n")
-                .find("too many rows"),
-            std::string::npos);
+  EXPECT_SAYS(error_of("rows:\n  a: {batch: 64, seed: " + many + ", loader_threads: " + many + "}\n"),
+              "too many rows");
 }
 
 }  // namespace harness::row_lists_test

@@ -104,35 +104,21 @@ TEST(Article, FiguresThatTheTextStatesAndNoOthers) {
 }
 
 TEST(Article, BasesGiveTheArticlesRatios) {
-  std::map<std::string, std::string> bases = {{"disk", ""},
-                                              {"disk-in-order", "disk"},
-                                              {"lmdb", "disk-in-order"},
-                                              {"lmdb-shuffled", "lmdb"},
-                                              {"tmpfs", "disk"},
-                                              {"o1", "tmpfs"},
-                                              {"o2", "tmpfs"},
-                                              {"o3", "tmpfs"},
-                                              {"0", ""},
-                                              {"1", ""},
-                                              {"2", "1"},
-                                              {"3", "1"},
-                                              {"4", "1"},
-                                              {"5", "0"},
-                                              {"6", "0"},
-                                              {"7", "0"},
-                                              {"8", "7"},
-                                              {"9", "7"},
-                                              {"10", "7"},
-                                              {"11", "7"},
-                                              {"12", "10"},
-                                              {"13", "12"},
-                                              {"14", "12"},
-                                              {"15", "12"},
-                                              {"16", "12"},
-                                              {"17", "16"},
-                                              {"18", "16"}};
+  const std::map<std::string, std::set<std::string>> rows_by_base = {{"", {"disk", "0", "1"}},
+                                                                     {"disk", {"disk-in-order", "tmpfs"}},
+                                                                     {"disk-in-order", {"lmdb"}},
+                                                                     {"lmdb", {"lmdb-shuffled"}},
+                                                                     {"tmpfs", {"o1", "o2", "o3"}},
+                                                                     {"1", {"2", "3", "4"}},
+                                                                     {"0", {"5", "6", "7"}},
+                                                                     {"7", {"8", "9", "10", "11"}},
+                                                                     {"10", {"12"}},
+                                                                     {"12", {"13", "14", "15", "16"}},
+                                                                     {"16", {"17", "18"}}};
   auto rows = article_at("article");
-  for (const auto& [id, row] : rows) EXPECT_EQ(row.base, bases.at(id)) << id;
+  std::map<std::string, std::set<std::string>> found;
+  for (const auto& [id, row] : rows) found[row.base].insert(id);
+  EXPECT_EQ(found, rows_by_base);
   auto ratio = [&](const std::string& id) { return rows[rows[id].base].published_s / rows[id].published_s; };
   EXPECT_NEAR(ratio("tmpfs"), 3.82, 0.01);
   EXPECT_NEAR(ratio("o2"), 1.255, 0.001);

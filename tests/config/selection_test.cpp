@@ -5,6 +5,7 @@
 
 #include "harness/plan/listing.h"
 #include "tests/support/article_rows.h"
+#include "tests/support/failure_of.h"
 
 namespace selection_test {
 
@@ -20,16 +21,12 @@ TEST(Selection, IdsAndAliasesOnceInOrder) {
   const Matrix accuracy =
       load_matrix(SOURCE_DIR "/configs/accuracy.yaml", find_scale(scales(), "rehearsal"), values());
   EXPECT_EQ(select({accuracy}, "o0").at(0).id, "accuracy-o0");
-  EXPECT_TRUE(
-      contains(refusal([&] { select(one, "7,ldmb"); }),
-               "row ldmb: no such row; expected ids with commas between them (--list shows all); found "
-               "'ldmb'; did you mean 'lmdb'?"));
-  EXPECT_TRUE(contains(refusal([&] { select(one, ","); }), "names no row"));
-  EXPECT_TRUE(contains(refusal([&] { select(one, "0,7-10"); }), "row 7-10: rows have no ranges"));
-  EXPECT_TRUE(contains(refusal([&] {
-                         select({one[0], one[0]}, "");
-                       }),
-                       "two files have a row of the same id"));
+  EXPECT_SAYS(refusal([&] { select(one, "7,ldmb"); }),
+              "row ldmb: no such row; expected ids with commas between them (--list shows all); found "
+              "'ldmb'; did you mean 'lmdb'?");
+  EXPECT_SAYS(refusal([&] { select(one, ","); }), "names no row");
+  EXPECT_SAYS(refusal([&] { select(one, "0,7-10"); }), "row 7-10: rows have no ranges");
+  EXPECT_SAYS(refusal([&] { select({one[0], one[0]}, ""); }), "two files have a row of the same id");
 }
 
 TEST(Selection, SetIsAsRunAndWinsOverAll) {
@@ -46,12 +43,12 @@ TEST(Selection, SetIsAsRunAndWinsOverAll) {
   auto set = [&](const std::string& text) {
     return refusal([&] { set_fields(rows, {text}, scale, values()); });
   };
-  EXPECT_TRUE(contains(set("bach=48"), "did you mean 'batch'?"));
-  EXPECT_TRUE(contains(set("batch"), "key=value"));
-  EXPECT_TRUE(contains(set("batch=4.5"), "--set batch=4.5: wrong value of 'batch'"));
-  EXPECT_TRUE(contains(set("id=x"), "unknown field"));
-  EXPECT_TRUE(contains(set("cache=cold"), "row 'tmpfs': no page cache"));
-  EXPECT_TRUE(contains(set("strategy=dpp"), "did you mean 'ddp'?"));
+  EXPECT_SAYS(set("bach=48"), "did you mean 'batch'?");
+  EXPECT_SAYS(set("batch"), "key=value");
+  EXPECT_SAYS(set("batch=4.5"), "--set batch=4.5: wrong value of 'batch'");
+  EXPECT_SAYS(set("id=x"), "unknown field");
+  EXPECT_SAYS(set("cache=cold"), "row 'tmpfs': no page cache");
+  EXPECT_SAYS(set("strategy=dpp"), "did you mean 'ddp'?");
 }
 
 TEST(Selection, RowsGetTheBackendOfTheirKindOfDevice) {
@@ -82,8 +79,8 @@ TEST(Selection, WhatNeedsValuesIsRefusedOnDevicesThatDontCompute) {
       set_fields(rows, {"device=timed", assignment}, find_scale(scales(), "rehearsal"), known);
     });
   };
-  EXPECT_TRUE(contains(set("validation=true"), "device timed computes no values: there is no accuracy"));
-  EXPECT_TRUE(contains(set("host_work_ms=1"), "host_work_ms is not modelled on device timed"));
+  EXPECT_SAYS(set("validation=true"), "device timed computes no values: there is no accuracy");
+  EXPECT_SAYS(set("host_work_ms=1"), "host_work_ms is not modelled on device timed");
   EXPECT_EQ(set("prefetch=true"), "no error");
 }
 
@@ -118,23 +115,23 @@ TEST(Selection, DevicesAreRederivedInProportion) {
   notes = rederive_for_devices(rows, 3, values());
   EXPECT_EQ(row_of(rows, "12").batch, 30);
   EXPECT_EQ(row_of(rows, "7").batch, 32);
-  EXPECT_TRUE(contains(notes.at("12")[1], "batch: 30 instead of 32"));
-  EXPECT_TRUE(contains(refusal([&] { rederive_for_devices(rows, 1, values()); }), "--devices 1"));
-  EXPECT_TRUE(contains(refusal([&] { rederive_for_devices(rows, 64, values()); }),
-                       "smaller than the number of devices"));
+  EXPECT_SAYS(notes.at("12")[1], "batch: 30 instead of 32");
+  EXPECT_SAYS(refusal([&] { rederive_for_devices(rows, 1, values()); }), "--devices 1");
+  EXPECT_SAYS(refusal([&] { rederive_for_devices(rows, 64, values()); }),
+              "smaller than the number of devices");
 }
 
 TEST(Listing, SaysWhatARowIsAndWhatIsMissing) {
   const Scale& scale = find_scale(scales(), "rehearsal");
   std::string text = list_rows(article().rows, scale);
-  EXPECT_TRUE(contains(text, "LMDB shuffled"));
-  EXPECT_TRUE(contains(text, "336.524 s"));
-  EXPECT_TRUE(contains(text, "2 x 4"));
+  EXPECT_SAYS(text, "LMDB shuffled");
+  EXPECT_SAYS(text, "336.524 s");
+  EXPECT_SAYS(text, "2 x 4");
   auto parsed = nlohmann::json::parse(list_rows_as_json(article().rows));
   EXPECT_EQ(parsed.size(), 27u);
-  EXPECT_EQ(row_from_json(parsed[0]).id, "disk");
-  EXPECT_TRUE(contains(list_values(values()), "[missing: the MPI backend is not built yet]"));
-  for (const Field& field : fields()) EXPECT_TRUE(contains(list_fields(), field.help));
+  EXPECT_EQ(decode<Row>(parsed[0]).id, "disk");
+  EXPECT_SAYS(list_values(values()), "[missing: the MPI backend is not built yet]");
+  for (const Field& field : fields()) EXPECT_SAYS(list_fields(), field.help);
 }
 
 }  // namespace selection_test

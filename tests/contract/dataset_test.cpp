@@ -55,13 +55,11 @@ TEST(Index, DamagedFileIsRefusedWithItsLine) {
     folder.write("bad.tsv", text);
     return failure_of([&] { read_index(folder.path / "bad.tsv"); });
   };
-  EXPECT_NE(error_with(good.substr(0, good.find("train/n02/n_2"))).find("bad.tsv:7: expected"),
-            std::string::npos);
-  EXPECT_NE(error_with(good.substr(0, good.rfind("2\t"))).find("ends after 5 of 6"), std::string::npos);
-  EXPECT_NE(error_with("{}\n").find("bad.tsv:1: this is not the header"), std::string::npos);
-  EXPECT_NE(error_with("").find("not the header"), std::string::npos);
-  EXPECT_NE(failure_of([&] { read_index(folder.path / "none.tsv"); }).find("make_dataset index"),
-            std::string::npos);
+  EXPECT_SAYS(error_with(good.substr(0, good.find("train/n02/n_2"))), "bad.tsv:7: expected");
+  EXPECT_SAYS(error_with(good.substr(0, good.rfind("2\t"))), "ends after 5 of 6");
+  EXPECT_SAYS(error_with("{}\n"), "bad.tsv:1: this is not the header");
+  EXPECT_SAYS(error_with(""), "not the header");
+  EXPECT_SAYS(failure_of([&] { read_index(folder.path / "none.tsv"); }), "make_dataset index");
 }
 
 TEST(Fingerprint, ChangesWithNamesSizesAndContentOnly) {
@@ -87,14 +85,13 @@ TEST(Scan, MissingAndEmptyFoldersSayWhatWasExpected) {
   auto error_in = [&](const std::string& name) {
     return failure_of([&] { scan_dataset(folder.path / name); });
   };
-  EXPECT_NE(error_in("none").find("no such folder; expected DIR/train/<class>/<image>.JPEG"),
-            std::string::npos);
+  EXPECT_SAYS(error_in("none"), "no such folder; expected DIR/train/<class>/<image>.JPEG");
   std::filesystem::create_directories(folder.path / "empty");
-  EXPECT_NE(error_in("empty").find("no subfolder train"), std::string::npos);
+  EXPECT_SAYS(error_in("empty"), "no subfolder train");
   std::filesystem::create_directories(folder.path / "bare/train");
-  EXPECT_NE(error_in("bare").find("no class folders"), std::string::npos);
+  EXPECT_SAYS(error_in("bare"), "no class folders");
   std::filesystem::create_directories(folder.path / "hollow/train/n00");
-  EXPECT_NE(error_in("hollow").find("hold no image"), std::string::npos);
+  EXPECT_SAYS(error_in("hollow"), "hold no image");
   EXPECT_EQ(error_in("none").find('\n'), std::string::npos);
 }
 
@@ -116,8 +113,8 @@ TEST(WriteFile, BelowAFileSaysWhere) {
   DatasetFolder folder;
   folder.write("file", "x");
   const auto error = failure_of([&] { base::make_folder(folder.path / "file/store"); });
-  EXPECT_NE(error.find("file/store"), std::string::npos);
-  EXPECT_NE(error.find("choose another folder"), std::string::npos);
+  EXPECT_SAYS(error, "file/store");
+  EXPECT_SAYS(error, "choose another folder");
 }
 
 TEST(WriteFile, FullDiskLeavesNothingBehind) {
@@ -130,8 +127,8 @@ TEST(WriteFile, FullDiskLeavesNothingBehind) {
   const auto room = failure_of([&] { base::require_room(disk / "later/deeper", 1 << 20, "the test"); });
   const bool empty = std::filesystem::is_empty(disk);
   umount(disk.c_str());
-  EXPECT_NE(full.find("No space left on device; free some space"), std::string::npos) << full;
-  EXPECT_NE(room.find("the test needs 1.0 MB"), std::string::npos) << room;
+  EXPECT_SAYS(full, "No space left on device; free some space");
+  EXPECT_SAYS(room, "the test needs 1.0 MB");
   EXPECT_TRUE(empty);
 }
 

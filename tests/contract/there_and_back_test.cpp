@@ -33,10 +33,6 @@ TEST(ThereAndBack, RowsAndJobsThereAndBack) {
   row.batch = 17;
   row.read_rate = 2.5e6;
   row.sync_bn = true;
-  const Row row_again = decode<Row>(encode(row));
-  EXPECT_EQ(to_json(row_again), to_json(row));
-  EXPECT_EQ(row_again.batch, 17);
-
   Job job;
   job.row = row;
   job.index = "/index.tsv";
@@ -150,10 +146,7 @@ TEST(ThereAndBack, ASliceFileHasTheFactsAndThenALinePerReport) {
 TEST(ThereAndBack, WhatRunMatrixKeepsThereAndBack) {
   expect_back(PastDuration{"7", "smoke", "Zen", "abc", 1.5, 300},
               R"(["7", "smoke", "Zen", "abc", 1.5, 300.0])");
-  EXPECT_NE(failure_of([] {
-              decode<PastDuration>(json{"7", "smoke"});
-            }).find("a list of 6 values"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([] { decode<PastDuration>(json{"7", "smoke"}); }), "a list of 6 values");
   Night night;
   night.id = "n1";
   night.started_at = "2026-01-01T03:00:00Z";

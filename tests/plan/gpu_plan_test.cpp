@@ -1,4 +1,5 @@
 // unit: plans on a machine with GPUs, with a fake train_slice that reports some
+#include "tests/support/failure_of.h"
 #include "tests/support/program.h"
 
 namespace harness::gpu_plan_test {
@@ -11,79 +12,75 @@ class GpuPlan : public Program {
               code);
     return output() + errors();
   }
-  static testing::AssertionResult says(const std::string& text, const std::string& words) {
-    return text.find(words) == std::string::npos ? testing::AssertionFailure() << words << " not in " << text
-                                                 : testing::AssertionSuccess();
-  }
 };
 
 TEST_F(GpuPlan, TakesTheArticlesScaleWhereItsBatchesFit) {
   const std::string text = plan(4, {"--only", "0,1"}, 512);
-  EXPECT_TRUE(says(text, "sizes of the article"));
-  EXPECT_FALSE(says(text, "but batches"));
+  EXPECT_SAYS(text, "sizes of the article");
+  EXPECT_FALSE(says("but batches"));
 }
 
 TEST_F(GpuPlan, DividesBatchesUntilTheyFitAndSaysSo) {
   const std::string text = plan(4, {"--only", "0,1"}, 200);
-  EXPECT_TRUE(says(text, "article/4")) << "512 images on one device, of which 200 fit";
-  EXPECT_TRUE(says(text, "batches / 4: 128 images of row 0 are the most that fit"));
+  EXPECT_SAYS(text, "article/4") << "512 images on one device, of which 200 fit";
+  EXPECT_SAYS(text, "batches / 4: 128 images of row 0 are the most that fit");
 }
 
 TEST_F(GpuPlan, RefusesAGpuThatHoldsNothing) {
-  EXPECT_TRUE(says(plan(1, {"--only", "1"}, 0, 2), "even the smallest batches of the rows don't fit"));
+  EXPECT_SAYS(plan(1, {"--only", "1"}, 0, 2), "even the smallest batches of the rows don't fit");
 }
 
 TEST_F(GpuPlan, ATooSmallMachineSkipsRowsWithWhatIsMissing) {
-  EXPECT_TRUE(says(plan(2, {"--only", "1,2,4,12"}), "it needs 4 GPUs, but this machine has 2"));
-  EXPECT_TRUE(says(plan(2, {"--only", "12", "--oversubscribe"}), "1 of 1 rows run"));
-  EXPECT_TRUE(says(plan(4, {"--only", "12"}), "backend: nccl"));
+  EXPECT_SAYS(plan(2, {"--only", "1,2,4,12"}), "it needs 4 GPUs, but this machine has 2");
+  EXPECT_SAYS(plan(2, {"--only", "12", "--oversubscribe"}), "1 of 1 rows run");
+  EXPECT_SAYS(plan(4, {"--only", "12"}), "backend: nccl");
 }
 
 TEST_F(GpuPlan, WhatOnlyAGpuCanDoIsSkippedElsewhere) {
   const std::string text = plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--device", "cpu", "--scale", "smoke",
                                     "--only", "bf16,prefetch,nvjpeg"});
-  EXPECT_TRUE(says(text, "prefetch=true, loss_every=50 need device cuda"));
-  EXPECT_TRUE(says(text,
-                   "prefetch=true, cuda_graphs=true, fused_batch_norm=true, byte_pool_indices=true, "
-                   "decoder=nvjpeg, loss_every=50 need device cuda, but "
-                   "this row runs on cpu"));
+  EXPECT_SAYS(text, "prefetch=true, loss_every=50 need device cuda");
+  EXPECT_SAYS(text,
+              "prefetch=true, cuda_graphs=true, fused_batch_norm=true, byte_pool_indices=true, "
+              "decoder=nvjpeg, loss_every=50 need device cuda, but "
+              "this row runs on cpu");
 }
 
 TEST_F(GpuPlan, ALibraryThatTheBuildLacksIsNamed) {
   const std::vector<std::string> rows{
       SOURCE_DIR "/configs/beyond.yaml", "--scale", "smoke", "--only", "bf16,nvjpeg", "--dry-run"};
   run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NVJPEG", "0"}});
-  EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg: this build has no nvJPEG; install"));
+  EXPECT_TRUE(says("SKIPPED: decoder nvjpeg: this build has no nvJPEG; install"));
   run(rows, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}});
-  EXPECT_FALSE(says(output() + errors(), "nvJPEG"));
+  EXPECT_FALSE(says("nvJPEG"));
   std::vector<std::string> batched = rows;
   batched.insert(batched.end(), {"--set", "decoder=nvjpeg_batched"});
   run(batched, {{"FAKE_GPUS", "1"}, {"FAKE_MEMORY", "1000"}, {"FAKE_NVJPEG", "0"}});
-  EXPECT_TRUE(says(output() + errors(), "SKIPPED: decoder nvjpeg_batched: this build has no nvJPEG"));
+  EXPECT_TRUE(says("SKIPPED: decoder nvjpeg_batched: this build has no nvJPEG"));
 }
 
 TEST_F(GpuPlan, FusedLayersNeedNhwcAndBatchNorm) {
   const auto refused = [&](const std::vector<std::string>& settings, const std::string& words) {
     std::vector<std::string> arguments{SOURCE_DIR "/configs/beyond.yaml", "--only", "nhwc"};
     for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
-    EXPECT_TRUE(says(plan(4, arguments, 1000, 2), words)) << words;
+    EXPECT_SAYS(plan(4, arguments, 1000, 2), words);
   };
   refused({"fused_batch_norm=true", "channels_last=false"}, "fused_batch_norm has kernels for NHWC alone");
   refused({"byte_pool_indices=true", "channels_last=false"}, "byte_pool_indices has kernels for NHWC alone");
   refused({"fused_batch_norm=true", "width=12"}, "a width that is a multiple of 8");
   refused({"fused_batch_norm=true", "strategy=apex", "devices=4", "sync_bn=true"},
           "fused_batch_norm takes the statistics of one rank");
-  EXPECT_TRUE(says(plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--only", "nhwc", "--device", "cpu", "--scale",
-                            "smoke", "--set", "fused_batch_norm=true"}),
-                   "fused_batch_norm=true needs device cuda"));
+  EXPECT_SAYS(plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--only", "nhwc", "--device", "cpu", "--scale",
+                       "smoke", "--set", "fused_batch_norm=true"}),
+              "fused_batch_norm=true needs device cuda");
 }
 
 TEST_F(GpuPlan, CombinationsThatCantBeAreRefused) {
-  EXPECT_TRUE(
-      says(plan(4, {"--only", "12", "--set", "cuda_graphs=true"}, 1000, 2), "record the step of one device"));
-  EXPECT_TRUE(
-      says(plan(4, {"--only", "12", "--device", "cpu", "--scale", "smoke", "--set", "backend=nccl"}, 1000, 2),
-           "backend nccl joins devices of another kind"));
+  EXPECT_SAYS(plan(4, {"--only", "12", "--set", "cuda_graphs=true"}, 1000, 2),
+              "record the step of one device");
+  EXPECT_SAYS(
+      plan(4, {"--only", "12", "--device", "cpu", "--scale", "smoke", "--set", "backend=nccl"}, 1000, 2),
+      "backend nccl joins devices of another kind");
 }
 
 TEST_F(GpuPlan, RanksChooseTheirCoresAndTellWhatDiffers) {
@@ -96,7 +93,7 @@ TEST_F(GpuPlan, RanksChooseTheirCoresAndTellWhatDiffers) {
   EXPECT_EQ(job["cores"], job["row"]["cpus"]);
   const nlohmann::json record = nlohmann::json::parse(content_of(rows / "records.jsonl"));
   EXPECT_EQ(record["notes"].back(), note);
-  EXPECT_TRUE(says(content_of(rows / "table.md"), note));
+  EXPECT_SAYS(content_of(rows / "table.md"), note);
 }
 
 // With a real train_slice the default is the GPU where there is one, and most tests are about rows on CPUs.

@@ -16,6 +16,10 @@ class Resume : public Program {
     more.insert(more.end(), {how, directory / "run"});
     return run(more, environment);
   }
+  void expect_refused(const std::string& why, const std::vector<std::string>& more = {}) {
+    EXPECT_EQ(go_on("--resume", more), 2) << why;
+    EXPECT_TRUE(says(why)) << errors();
+  }
   // Row and repeat of each record in the order of the file.
   std::string order() {
     std::string all;
@@ -36,8 +40,7 @@ TEST_F(Resume, AfterAKillInTheMiddleRunsOnlyWhatIsMissing) {
                                   {{"FAKE_SLICE", "7=slow"}}));
   for (int i = 0; i < 600 && errors().find("[2/6]") == std::string::npos; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("still writing")) << "the run goes on";
+  expect_refused("still writing");
   ::kill(pid, SIGKILL);
   EXPECT_EQ(exit_code_of(pid), 128 + SIGKILL);
   ASSERT_EQ(order(), "0.0 1.0 ");
@@ -64,8 +67,7 @@ TEST_F(Resume, MoreRepeatsMayBeAskedForAndFewerNot) {
   ASSERT_EQ(smoke("0"), 0);
   ASSERT_EQ(go_on("--resume", {"--repeat", "3"}), 0);
   EXPECT_EQ(order(), "0.0 0.1 0.2 ");
-  EXPECT_EQ(go_on("--resume", {"--repeat", "2"}), 2) << "the run has 3 now";
-  EXPECT_TRUE(says("repeat 3"));
+  expect_refused("repeat 3", {"--repeat", "2"});
   EXPECT_EQ(go_on("--resume", {"--timeout", "5", "--out", directory / "run"}), 0) << "a limit may change";
 }
 
@@ -87,10 +89,8 @@ TEST_F(Resume, OptionsThatContradictTheRunAreRefused) {
   for (const Words& words : {Words{"--only", "1"}, Words{"--scale", "rehearsal"}, Words{"--seed", "2"},
                              Words{"--set", "precision=o1"}, Words{SOURCE_DIR "/configs/formats.yaml"},
                              Words{"--accuracy"}, Words{"--data", "/tmp"}, Words{"--out", "/tmp/elsewhere"},
-                             Words{"--launcher", "slurm"}, Words{"--devices", "2"}}) {
-    EXPECT_EQ(go_on("--resume", words), 2) << words[0];
-    EXPECT_TRUE(says(words.size() > 1 ? words[0].substr(2) : "config")) << errors();
-  }
+                             Words{"--launcher", "slurm"}, Words{"--devices", "2"}})
+    expect_refused(words.size() > 1 ? words[0].substr(2) : "config", words);
   EXPECT_EQ(go_on("--resume", {"--only", "0", "--scale", "smoke"}), 0) << "they say what the run says";
   EXPECT_EQ(order(), "0.0 ");
 }
@@ -110,8 +110,7 @@ TEST_F(Resume, AnEditedRequestIsCheckedAsACommandLine) {
     json edited = request;
     edited[name] = value;
     std::ofstream(file) << edited;
-    EXPECT_EQ(go_on("--resume", {"--repeat", "2"}), 2) << name;
-    EXPECT_TRUE(says(why)) << errors();
+    expect_refused(why, {"--repeat", "2"});
   };
   refused("seed", -1, "request.json: damaged: --seed: Value -1");
   refused("seed", 2, "row 0 ran with seed 1, and would go on with 2");
@@ -133,8 +132,7 @@ TEST_F(Resume, AnotherEnvironmentIsRefusedAndNamed) {
   ASSERT_EQ(smoke("0,1"), 0);
   write_records("run", {records_in("run")[0]});
   change_records([](json& record) { record["machine"]["kernel"] = "Linux 2.6"; });
-  ASSERT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("kernel Linux 2.6 -> Linux")) << errors();
+  expect_refused("kernel Linux 2.6 -> Linux");
   EXPECT_EQ(order(), "0.0 ");
   change_records([](json& record) { record["status"] = "CRASHED"; });
   EXPECT_EQ(go_on(), 2) << "the failed record would stay beside the new ones";
@@ -148,8 +146,7 @@ TEST_F(Resume, ADriverThatShowsOnlyWhenARowRunsIsRefusedToo) {
   ASSERT_EQ(smoke("0,1"), 0);
   write_records("run", {records_in("run")[0]});
   change_records([](json& record) { record["device"]["driver"] = "550.1"; });
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("driver 550.1 -> unknown")) << errors();
+  expect_refused("driver 550.1 -> unknown");
   EXPECT_EQ(order(), "0.0 ") << "the record that doesn't belong here is kept elsewhere";
   std::ifstream refused(directory / "run" / "refused.jsonl");
   std::string record;
@@ -178,12 +175,10 @@ TEST_F(Resume, AnotherConfigurationIsRefusedAndNamed) {
   ASSERT_EQ(run({config, "--scale", "smoke", "--out", directory / "run"}), 0) << errors();
   write_records("run", {records_in("run")[0]});
   write("256", "b");
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("row a ran with other settings")) << errors();
+  expect_refused("row a ran with other settings");
   EXPECT_TRUE(says("batch 32 -> 16")) << errors();
   std::ofstream(config) << "title: a study\nrows:\n  b: {title: B, storage: synthetic}\n";
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("row a, which its matrix no longer has")) << errors();
+  expect_refused("row a, which its matrix no longer has");
   write("512", "b");
   EXPECT_EQ(go_on(), 0);
   EXPECT_EQ(order(), "a.0 b.0 ");
@@ -202,8 +197,7 @@ TEST_F(Resume, AnotherContentOfTheDeviceFileIsRefused) {
   std::string changed = content;
   changed.replace(changed.find("{value: 2.0"), 11, "{value: 3.0");
   std::ofstream(file) << changed;
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("mine.yaml of row 0 has changed")) << errors();
+  expect_refused("mine.yaml of row 0 has changed");
   std::ofstream(file) << content;
   EXPECT_EQ(go_on(), 0) << errors();
 }
@@ -240,26 +234,22 @@ TEST_F(Resume, DryRunShowsWhatIsMissing) {
 }
 
 TEST_F(Resume, BadInputIsExitTwo) {
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("request.json: no such file"));
+  expect_refused("request.json: no such file");
   ASSERT_EQ(smoke("0"), 0);
   const fs::path request = directory / "run" / "request.json";
   const std::string good = content_of(request);
   for (const std::string& bad : {std::string(), std::string("{"), std::string("[]"),
                                  std::string("{\"only\": 7}"), good.substr(0, good.size() / 2)}) {
     std::ofstream(request) << bad;
-    EXPECT_EQ(go_on(), 2) << bad;
-    EXPECT_TRUE(says("request.json: damaged")) << errors();
+    expect_refused("request.json: damaged");
     const std::string message = errors();
     EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
   }
   std::ofstream(request) << good;
   EXPECT_EQ(run({"--resume", directory / "run", "--only-failed", directory / "run"}), 2);
-  EXPECT_EQ(go_on("--resume", {"list"}), 2);
-  EXPECT_TRUE(says("can't be used with this command"));
+  expect_refused("can't be used with this command", {"list"});
   fs::remove(directory / "run" / "records.jsonl");
-  EXPECT_EQ(go_on(), 2);
-  EXPECT_TRUE(says("records.jsonl"));
+  expect_refused("records.jsonl");
 }
 
 // Rows that no run has shown yet are taken for two seconds each.

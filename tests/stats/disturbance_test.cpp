@@ -9,6 +9,7 @@
 #include "harness/compare/comparison.h"
 #include "harness/report/summary/ratio.h"
 #include "tests/support/claim_records.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::disturbance_test {
@@ -96,7 +97,7 @@ TEST(Disturbance, CompareFindsWhatOthersHideAndShowsBothFigures) {
   EXPECT_LT(row.as_measured.low, 0.85);
   EXPECT_GT(row.as_measured.high, 1);  // as measured nothing would be decided
   const std::string text = console_text(comparison_grid(slower, "a", "b"));
-  EXPECT_NE(text.find("as measured"), std::string::npos) << text;
+  EXPECT_SAYS(text, "as measured");
   EXPECT_EQ(compare(typed(disturbed_runs(10, 0)), typed(disturbed_runs(10, 1)), Noise()).rows[0].verdict,
             RowVerdict::same);
 }
@@ -121,13 +122,13 @@ TEST(Disturbance, ASpoiledRunThatCannotBeCorrectedDecidesNoClaim) {
   ASSERT_EQ(records.verdict(1), ClaimVerdict::holds) << records.reason(1);
   records.set("disk", "/environment", {{"window_steal_share", 0.11}});
   EXPECT_EQ(records.verdict(1), ClaimVerdict::cannot_be_tested);
-  EXPECT_NE(records.reason(1).find("others took up to 11 %"), std::string::npos) << records.reason(1);
+  EXPECT_SAYS(records.reason(1), "others took up to 11 %");
   records.set("disk", "/environment", {{"window_steal_share", 0.05}});
   EXPECT_EQ(records.verdict(1), ClaimVerdict::holds);
   records.set("disk", "/device/kind", "cpu");
   records.set("disk", "/cache/state", "warm");
   records.set("disk", "/environment", {{"window_steal_share", 0.0}, {"clock_change", -0.11}});
-  EXPECT_NE(records.reason(1).find("clock changed by up to 11 %"), std::string::npos) << records.reason(1);
+  EXPECT_SAYS(records.reason(1), "clock changed by up to 11 %");
 }
 
 }  // namespace harness::disturbance_test

@@ -8,9 +8,8 @@
 
 #include "tests/support/typed_records.h"
 
-namespace statistics_test {
+namespace harness::statistics_test {
 
-using harness::RunStatistics;
 using nlohmann::json;
 
 json record_of(const json& samples_ms, int batches) {
@@ -20,9 +19,7 @@ json record_of(const json& samples_ms, int batches) {
           {"samples_ms", samples_ms}};
 }
 
-harness::Record typed_of(const json& samples_ms, int batches) {
-  return typed(record_of(samples_ms, batches));
-}
+Record typed_of(const json& samples_ms, int batches) { return typed(record_of(samples_ms, batches)); }
 
 // AR(1) around `level` with stationary standard deviation 2 %.
 std::vector<double> dependent_run(double phi, int count, double level, std::mt19937_64& random) {
@@ -37,15 +34,14 @@ std::vector<double> dependent_run(double phi, int count, double level, std::mt19
 }
 
 TEST(Quantile, InterpolatesBetweenOrderStatistics) {
-  EXPECT_DOUBLE_EQ(harness::median({3, 1, 2}), 2);
-  EXPECT_DOUBLE_EQ(harness::median({4, 1, 3, 2}), 2.5);
-  EXPECT_DOUBLE_EQ(harness::quantile({10, 20, 30, 40, 50}, 0.05), 12);
-  EXPECT_DOUBLE_EQ(harness::quantile({10, 20, 30, 40, 50}, 1), 50);
-  EXPECT_DOUBLE_EQ(harness::median({}), 0);
+  EXPECT_DOUBLE_EQ(median({3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(quantile({10, 20, 30, 40, 50}, 0.05), 12);
+  EXPECT_DOUBLE_EQ(quantile({10, 20, 30, 40, 50}, 1), 50);
+  EXPECT_DOUBLE_EQ(median({}), 0);
 }
 
 TEST(MeanOfBatches, DependentBatchesCountAsFewer) {
-  using harness::Mean, harness::mean_of_batches;
   EXPECT_EQ(mean_of_batches({}).degrees, 0);
   const Mean alternating = mean_of_batches({1, 3, 1, 3, 1, 3, 1, 3});
   EXPECT_EQ(alternating.value, 2);
@@ -60,7 +56,7 @@ TEST(MeanOfBatches, DependentBatchesCountAsFewer) {
 }
 
 TEST(RunStatistics, StepIsTheSlowestRanksSumOfPhases) {
-  const RunStatistics s = harness::run_statistics(
+  const RunStatistics s = run_statistics(
       typed_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));
   // Steps 7, 7, 5, 13; rank 0 takes 5 5 5 13 and rank 1 takes 7 7 5 5.
   EXPECT_DOUBLE_EQ(s.mean_ms, 8);
@@ -73,7 +69,7 @@ TEST(RunStatistics, StepIsTheSlowestRanksSumOfPhases) {
 }
 
 TEST(RunStatistics, PhasesAreMeansOverRanksAndSharesOfTheWhole) {
-  const RunStatistics s = harness::run_statistics(
+  const RunStatistics s = run_statistics(
       typed_of({{"load", {{1, 1, 1, 9}, {1, 3, 1, 1}}}, {"forward", {{4, 4, 4, 4}, {6, 4, 4, 4}}}}, 4));
   ASSERT_EQ(s.phases.size(), 2u);
   EXPECT_EQ(s.phases[0].name, "load");
@@ -84,41 +80,38 @@ TEST(RunStatistics, PhasesAreMeansOverRanksAndSharesOfTheWhole) {
 }
 
 TEST(RunStatistics, PhasesOfAnEmulatedDeviceAreThoseOfItsTimelines) {
-  harness::Record record = typed_of({{"load", {{1, 1}}}, {"forward", {{9, 9}}}}, 2);
+  Record record = typed_of({{"load", {{1, 1}}}, {"forward", {{9, 9}}}}, 2);
   record.device_ms = {{"load", {{0, 0}}}, {"forward", {{4, 6}}}};
-  EXPECT_DOUBLE_EQ(harness::run_statistics(record).phases[1].mean_ms, 9)
-      << "a real device's host phases stay";
+  EXPECT_DOUBLE_EQ(run_statistics(record).phases[1].mean_ms, 9) << "a real device's host phases stay";
   record.device.kind = "emulated";
-  EXPECT_DOUBLE_EQ(harness::run_statistics(record).phases[1].mean_ms, 5);
-  EXPECT_DOUBLE_EQ(harness::run_statistics(record).mean_ms, 5)
-      << "a late host lengthens no step of the device";
+  EXPECT_DOUBLE_EQ(run_statistics(record).phases[1].mean_ms, 5);
+  EXPECT_DOUBLE_EQ(run_statistics(record).mean_ms, 5) << "a late host lengthens no step of the device";
 }
 
 TEST(RunStatistics, FirstBatchIsStartUpOnlyWhereTheWindowBeginsWithIt) {
   json record = record_of({{"load", {{90, 1, 1, 1}}}}, 4);
   record["config"]["window"] = "0-299";
-  EXPECT_DOUBLE_EQ(harness::run_statistics(typed(record)).startup_ms.value(), 90);
-  EXPECT_DOUBLE_EQ(harness::run_statistics(typed(record)).max_ms, 90)
-      << "it stays in the run: nothing is removed";
+  EXPECT_DOUBLE_EQ(run_statistics(typed(record)).startup_ms.value(), 90);
+  EXPECT_DOUBLE_EQ(run_statistics(typed(record)).max_ms, 90) << "it stays in the run: nothing is removed";
 }
 
 TEST(RunStatistics, WithoutPhaseClockOnlyTheTotalIsKnown) {
-  const RunStatistics s = harness::run_statistics(typed_of(json::object(), 4));
+  const RunStatistics s = run_statistics(typed_of(json::object(), 4));
   EXPECT_FALSE(s.has_samples);
   EXPECT_DOUBLE_EQ(s.images_per_second, 32);
 }
 
 TEST(Dependence, OfHandMadeSeries) {
-  EXPECT_DOUBLE_EQ(harness::autocorrelation({1, -1, 1, -1}, 1), -0.75);
-  EXPECT_DOUBLE_EQ(harness::autocorrelation({5, 5, 5}, 1), 0);
-  EXPECT_DOUBLE_EQ(harness::integrated_autocorrelation_time(std::vector<double>(300, 5)), 1);
+  EXPECT_DOUBLE_EQ(autocorrelation({1, -1, 1, -1}, 1), -0.75);
+  EXPECT_DOUBLE_EQ(autocorrelation({5, 5, 5}, 1), 0);
+  EXPECT_DOUBLE_EQ(integrated_autocorrelation_time(std::vector<double>(300, 5)), 1);
 }
 
 TEST(Dependence, FindsTheTimeOfAnAutoregressiveSeries) {
   std::mt19937_64 random(7);
   // The true value is (1 + phi) / (1 - phi).
-  EXPECT_NEAR(harness::integrated_autocorrelation_time(dependent_run(0.5, 20000, 40, random)), 3, 0.4);
-  EXPECT_NEAR(harness::integrated_autocorrelation_time(dependent_run(0.8, 20000, 40, random)), 9, 1.5);
+  EXPECT_NEAR(integrated_autocorrelation_time(dependent_run(0.5, 20000, 40, random)), 3, 0.4);
+  EXPECT_NEAR(integrated_autocorrelation_time(dependent_run(0.8, 20000, 40, random)), 9, 1.5);
 }
 
 TEST(MedianInterval, CoversTheTruthDespiteDependence) {
@@ -127,8 +120,8 @@ TEST(MedianInterval, CoversTheTruthDespiteDependence) {
   const int trials = 200;
   for (int i = 0; i < trials; ++i) {
     const std::vector<double> run = dependent_run(0.5, 300, 40, random);
-    const harness::Interval blocks = harness::median_interval(run, 20, 400);
-    const harness::Interval single = harness::median_interval(run, 1, 400);
+    const Interval blocks = median_interval(run, 20, 400);
+    const Interval single = median_interval(run, 1, 400);
     covered += blocks.low <= 40 && 40 <= blocks.high;
     covered_if_independent += single.low <= 40 && 40 <= single.high;
   }
@@ -139,18 +132,18 @@ TEST(MedianInterval, CoversTheTruthDespiteDependence) {
 TEST(MedianInterval, IsTheSameEveryTimeAndNeverARotation) {
   std::mt19937_64 random(3);
   const std::vector<double> run = dependent_run(0.8, 300, 40, random);
-  const harness::Interval once = harness::median_interval(run, 20), again = harness::median_interval(run, 20);
+  const Interval once = median_interval(run, 20), again = median_interval(run, 20);
   EXPECT_EQ(once.low, again.low);
   EXPECT_EQ(once.high, again.high);
-  EXPECT_LT(harness::median_interval(run, 300).low, harness::median_interval(run, 300).high);
+  EXPECT_LT(median_interval(run, 300).low, median_interval(run, 300).high);
 }
 
 TEST(Drift, IsFlaggedWhenItIsLargeAndSureAndNotOtherwise) {
   std::mt19937_64 random(5);
   std::vector<double> steady = dependent_run(0.3, 300, 40, random), rising = steady;
   for (size_t i = 0; i < rising.size(); ++i) rising[i] *= 1 + 0.06 * static_cast<double>(i) / 300;
-  const RunStatistics calm = harness::run_statistics(typed_of({{"forward", json::array({steady})}}, 300));
-  const RunStatistics slowing = harness::run_statistics(typed_of({{"forward", json::array({rising})}}, 300));
+  const RunStatistics calm = run_statistics(typed_of({{"forward", json::array({steady})}}, 300));
+  const RunStatistics slowing = run_statistics(typed_of({{"forward", json::array({rising})}}, 300));
   EXPECT_FALSE(calm.drifts);
   EXPECT_TRUE(slowing.drifts);
   EXPECT_NEAR(slowing.drift_share, 0.04, 0.01);
@@ -162,7 +155,7 @@ TEST(Drift, IsFlaggedWhenItIsLargeAndSureAndNotOtherwise) {
 TEST(Drift, OnePercentIsNoDriftHoweverSure) {
   std::vector<double> rising(300);
   for (size_t i = 0; i < 300; ++i) rising[i] = 40 * (1 + 0.015 * static_cast<double>(i) / 300);
-  EXPECT_FALSE(harness::run_statistics(typed_of({{"forward", json::array({rising})}}, 300)).drifts);
+  EXPECT_FALSE(run_statistics(typed_of({{"forward", json::array({rising})}}, 300)).drifts);
 }
 
-}  // namespace statistics_test
+}  // namespace harness::statistics_test
