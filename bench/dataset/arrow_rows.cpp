@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bench/dataset/pack.h"
 #include "harness/base/file.h"
 
 namespace bench {
@@ -65,9 +64,10 @@ void ArrowRows::begin(int64_t first, int64_t last, int64_t rows) {
   check_memory(path_offsets_.Append(0));
 }
 
-void ArrowRows::add(int descriptor) {
-  const auto& image = dataset_.images[record_++];
-  read_fully(descriptor, images_.mutable_data() + images_.length(), image.bytes, dataset_.root / image.path);
+void ArrowRows::add(const OpenImage& opened) {
+  const ImageEntry& image = opened.entry;
+  ++record_;
+  opened.read_to(images_.mutable_data() + images_.length());
   images_.UnsafeAdvance(image.bytes);
   check_memory(image_offsets_.Append(static_cast<int32_t>(images_.length())));
   check_memory(labels_.Append(image.label));

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "bench/formats/index.h"
+#include "bench/dataset/pack.h"
 
 namespace bench {
 
@@ -27,7 +27,7 @@ class ArrowRows {
   // Begins a batch at record `first` that ends at record `last` (inclusive) at the latest.
   void begin(int64_t first, int64_t last, int64_t rows);
   bool done() const { return record_ == end_; }  // the batch is complete
-  void add(int descriptor);                      // appends the next record from an open file
+  void add(const OpenImage& image);              // appends the next record
   std::shared_ptr<arrow::RecordBatch> finish();
 
  private:

@@ -60,13 +60,13 @@ class Walk {
     above_.pop_back();
   }
 
-  std::vector<ImageFile> sorted() {
+  std::vector<ImageEntry> sorted() {
     std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
       return std::tie(a.folder, a.name) < std::tie(b.folder, b.name);
     });
-    std::vector<ImageFile> images;
+    std::vector<ImageEntry> images;
     images.reserve(found_.size());
-    for (const Found& found : found_) images.push_back({found.folder + "/" + found.name, found.bytes});
+    for (const Found& found : found_) images.push_back({found.folder + "/" + found.name, 0, found.bytes});
     return images;
   }
 
@@ -126,7 +126,7 @@ std::string LeftOut::kinds_in_words() const {
 
 bool is_decoded(const std::string& name) { return !ending_among(kDecoded, in_lower_case(name)).empty(); }
 
-std::vector<ImageFile> images_below(const fs::path& root, const std::string& folder, LeftOut& left_out) {
+std::vector<ImageEntry> images_below(const fs::path& root, const std::string& folder, LeftOut& left_out) {
   Walk walk(root, left_out);
   walk.enter(folder);
   return walk.sorted();

@@ -7,12 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+#include "bench/formats/index.h"
 
-struct ImageFile {
-  std::string path;  // relative to the data set's root
-  int64_t bytes = 0;
-};
+namespace bench {
 
 // Images that this suite leaves out.
 struct LeftOut {
@@ -29,10 +26,10 @@ struct LeftOut {
 bool is_decoded(const std::string& name);
 std::string in_lower_case(std::string name);  // ASCII letters
 
-// All images below root/folder in ImageFolder's order: sorted by folder path, then by file name. Links are
-// followed, except links to a parent folder, which would cycle. Throws std::filesystem::filesystem_error for
-// a folder that can't be read.
-std::vector<ImageFile> images_below(const std::filesystem::path& root, const std::string& folder,
-                                    LeftOut& left_out);
+// All images below root/folder, without labels, in ImageFolder's order: sorted by folder path, then by file
+// name. Links are followed, except links to a parent folder, which would cycle. Throws
+// std::filesystem::filesystem_error for a folder that can't be read.
+std::vector<ImageEntry> images_below(const std::filesystem::path& root, const std::string& folder,
+                                     LeftOut& left_out);
 
 }  // namespace bench

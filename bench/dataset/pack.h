@@ -49,20 +49,29 @@ bool add_packer(const std::string& name, const std::string& summary, int version
                 void (*write)(const Dataset&, const std::filesystem::path& folder),
                 const std::string& copy = "");
 
-// Opens each image of the data set in order, calls store(record, descriptor, bytes) and reports progress.
-// Throws std::runtime_error if a file is missing or its size differs from the index.
-void for_each_file(const Dataset& dataset, const std::string& what,
-                   const std::function<void(int64_t record, int descriptor, int64_t bytes)>& store);
-
 // Reads exactly `bytes` bytes of an image's file into `target`; throws std::runtime_error that names `file`.
 void read_fully(int descriptor, void* target, int64_t bytes, const std::filesystem::path& file);
+
+// An image whose file is open where its bytes begin.
+struct OpenImage {
+  int64_t record;
+  const ImageEntry& entry;
+  std::filesystem::path file;
+  int descriptor;
+  void read_to(void* target) const { read_fully(descriptor, target, entry.bytes, file); }
+};
+// Opens each image of the data set in order, calls store(image) and reports progress. Throws
+// std::runtime_error if a file is missing or its size differs from the index.
+void for_each_image(const Dataset& dataset, const std::string& what,
+                    const std::function<void(const OpenImage& image)>& store);
 
 // A new file of a copy. Throws std::runtime_error that names it, as base::throw_write_error().
 class NewFile {
  public:
   explicit NewFile(const std::filesystem::path& file);
   void append(const void* data, size_t bytes);
-  int64_t bytes() const { return bytes_; }
+  int64_t bytes() const { return bytes_; }  // those that were appended
+  int descriptor() const { return descriptor_.number(); }
 
  private:
   std::filesystem::path file_;

@@ -4,7 +4,6 @@
 #include <arrow/ipc/writer.h>
 
 #include "bench/dataset/arrow_rows.h"
-#include "bench/dataset/pack.h"
 
 namespace bench {
 namespace {
@@ -18,9 +17,9 @@ void write_arrow(const Dataset& dataset, const std::filesystem::path& folder) {
   const auto writer = *opened;
   const auto last = static_cast<int64_t>(dataset.images.size()) - 1;
   ArrowRows rows(dataset);
-  for_each_file(dataset, "pack arrow", [&](int64_t record, int descriptor, int64_t) {
-    if (rows.done()) rows.begin(record, last, kRows);
-    rows.add(descriptor);
+  for_each_image(dataset, "pack arrow", [&](const OpenImage& image) {
+    if (rows.done()) rows.begin(image.record, last, kRows);
+    rows.add(image);
     if (rows.done()) file.check(writer->WriteRecordBatch(*rows.finish()));
   });
   file.check(writer->Close());

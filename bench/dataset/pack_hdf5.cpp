@@ -21,12 +21,11 @@ class Writer {
     attribute("fingerprint", dataset.fingerprint);
   }
 
-  // Appends to `images`; fill(target) writes the bytes.
-  template <class Fill>
-  void add(int64_t bytes, Fill fill) {
-    if (pending_.size() + static_cast<size_t>(bytes) > kPieceBytes) flush();
-    pending_.resize(pending_.size() + static_cast<size_t>(bytes));
-    fill(pending_.data() + pending_.size() - bytes);
+  void add(const OpenImage& image) {
+    const auto bytes = static_cast<size_t>(image.entry.bytes);
+    if (pending_.size() + bytes > kPieceBytes) flush();
+    pending_.resize(pending_.size() + bytes);
+    image.read_to(pending_.data() + pending_.size() - bytes);
   }
 
   void finish(const std::vector<int64_t>& offsets, const std::vector<int64_t>& labels) {
@@ -96,12 +95,10 @@ void write_hdf5(const Dataset& dataset, const fs::path& folder) {
   silence_hdf5();
   Writer writer(dataset, folder / "images.h5");
   std::vector<int64_t> offsets{0}, labels;
-  for_each_file(dataset, "pack hdf5", [&](int64_t record, int descriptor, int64_t bytes) {
-    const auto& image = dataset.images[record];
-    writer.add(bytes,
-               [&](uint8_t* target) { read_fully(descriptor, target, bytes, dataset.root / image.path); });
-    offsets.push_back(offsets.back() + bytes);
-    labels.push_back(image.label);
+  for_each_image(dataset, "pack hdf5", [&](const OpenImage& image) {
+    writer.add(image);
+    offsets.push_back(offsets.back() + image.entry.bytes);
+    labels.push_back(image.entry.label);
   });
   writer.finish(offsets, labels);
 }

@@ -42,20 +42,18 @@ void write_database(const Dataset& dataset, const fs::path& folder) {
   check(mdb_env_open(lmdb.env, folder.c_str(), MDB_NOSYNC | MDB_NOMETASYNC | MDB_NOTLS, 0644), folder);
   MDB_dbi table = 0;
   int64_t pending = 0;
-  for_each_file(dataset, "pack lmdb", [&](int64_t record, int descriptor, int64_t bytes) {
+  for_each_image(dataset, "pack lmdb", [&](const OpenImage& image) {
     if (!lmdb.transaction) {
       check(mdb_txn_begin(lmdb.env, nullptr, 0, &lmdb.transaction), folder);
       check(mdb_dbi_open(lmdb.transaction, nullptr, 0, &table), folder);
     }
-    const uint64_t number = __builtin_bswap64(static_cast<uint64_t>(record));
+    const uint64_t number = __builtin_bswap64(static_cast<uint64_t>(image.record));
     MDB_val key{sizeof number, const_cast<uint64_t*>(&number)};
-    MDB_val value{static_cast<size_t>(bytes) + 8, nullptr};
+    MDB_val value{static_cast<size_t>(image.entry.bytes) + 8, nullptr};
     check(mdb_put(lmdb.transaction, table, &key, &value, MDB_RESERVE | MDB_APPEND), folder);
-    const int64_t label = dataset.images[record].label;  // 8 bytes: keeps the image 8-byte aligned
-    std::memcpy(value.mv_data, &label, sizeof label);
-    read_fully(descriptor, static_cast<char*>(value.mv_data) + 8, bytes,
-               dataset.root / dataset.images[record].path);
-    pending += bytes;
+    std::memcpy(value.mv_data, &image.entry.label, 8);  // 8 bytes: keeps the image 8-byte aligned
+    image.read_to(static_cast<char*>(value.mv_data) + 8);
+    pending += image.entry.bytes;
     if (pending > kBatchBytes) {
       pending = 0;
       check(mdb_txn_commit(std::exchange(lmdb.transaction, nullptr)), folder);

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "bench/dataset/arrow_rows.h"
-#include "bench/dataset/pack.h"
 #include "bench/formats/shards.h"
 
 namespace bench {
@@ -58,15 +57,14 @@ void write_files(const Dataset& dataset, const std::filesystem::path& folder) {
   const Shards shards = shards_of(dataset);
   ArrowRows rows(dataset);
   std::optional<ParquetShardFile> file;
-  for_each_file(dataset, "pack parquet", [&](int64_t record, int descriptor, int64_t) {
-    const int64_t shard = shards.holding(record), last = shards.start(shard + 1) - 1;
-    if (record == shards.start(shard))
-      file.emplace(folder / fmt::format("train-{:05}-of-{:05}.parquet", shard, shards.count),
-                   *arrow_schema(dataset.classes));
-    if (rows.done()) rows.begin(record, last, std::min(kMostRows, (shards.size(shard) + 1) / 2));
-    rows.add(descriptor);
+  for_each_image(dataset, "pack parquet", [&](const OpenImage& image) {
+    const int64_t shard = shards.holding(image.record), last = shards.start(shard + 1) - 1;
+    if (image.record == shards.start(shard))
+      file.emplace(folder / shards.file_name(shard, ".parquet"), *arrow_schema(dataset.classes));
+    if (rows.done()) rows.begin(image.record, last, std::min(kMostRows, (shards.size(shard) + 1) / 2));
+    rows.add(image);
     if (rows.done()) file->write_row_group(rows.finish());
-    if (record == last) file->close();
+    if (image.record == last) file->close();
   });
 }
 

@@ -61,12 +61,12 @@ class RawWriter {
 
   // Returns how many images could not be decoded.
   int64_t write() {
-    for_each_file(dataset_, "pack raw", [&](int64_t record, int descriptor, int64_t bytes) {
+    for_each_image(dataset_, "pack raw", [&](const OpenImage& opened) {
       Image& image = block_[filled_++];
-      image.encoded.resize(static_cast<size_t>(bytes));
-      read_fully(descriptor, image.encoded.data(), bytes, dataset_.root / dataset_.images[record].path);
-      block_bytes_ += bytes;
-      if (filled_ == kBlockImages || block_bytes_ >= kBlockBytes || record + 1 == shards_.records)
+      image.encoded.resize(static_cast<size_t>(opened.entry.bytes));
+      opened.read_to(image.encoded.data());
+      block_bytes_ += opened.entry.bytes;
+      if (filled_ == kBlockImages || block_bytes_ >= kBlockBytes || opened.record + 1 == shards_.records)
         write_block();
     });
     const RawIndexHeader header{kRawIndexMagic, shards_.records, shards_.count};
@@ -93,7 +93,7 @@ class RawWriter {
   void append(const Image& image) {
     const auto record = static_cast<int64_t>(index_.size());
     const int64_t shard = shards_.holding(record);
-    if (record == shards_.start(shard)) file_.emplace(folder_ / raw_shard_name(shard, shards_.count));
+    if (record == shards_.start(shard)) file_.emplace(folder_ / shards_.file_name(shard, kRawEnding));
     RawIndexEntry entry{file_->bytes(), dataset_.images[record].label, image.size.width, image.size.height};
     entry.checksum = raw_checksum(entry, image.pixels);
     index_.push_back(entry);
@@ -114,7 +114,7 @@ class RawWriter {
 };
 
 const bool registered_dataset_pack_raw = PackRegistry::instance().add(
-    {"pack", "raw", "decoded pixels, resized to a shorter side of 256, in shard files", {}, ""},
+    {"pack", "raw", "decoded pixels, resized to a shorter side of 256, in shard files"},
     [](const PackRequest& request) {
       int64_t bad = 0;
       PackResult result = pack_into_folder(

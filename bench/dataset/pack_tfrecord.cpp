@@ -50,22 +50,20 @@ void write_shards(const Dataset& dataset, const fs::path& folder) {
   std::optional<ShardWriter> writer;
   int64_t shard = -1;
   std::string encoded;
-  for_each_file(dataset, "pack tfrecord", [&](int64_t record, int descriptor, int64_t bytes) {
-    if (shards.holding(record) != shard) {
+  for_each_image(dataset, "pack tfrecord", [&](const OpenImage& image) {
+    if (shards.holding(image.record) != shard) {
       if (writer) writer->finish();
-      shard = shards.holding(record);
-      writer.emplace(folder / tfrecord_shard_name(shard, shards.count),
-                     folder / tfrecord_index_name(shard, shards.count));
+      shard = shards.holding(image.record);
+      writer.emplace(folder / shards.file_name(shard), folder / tfrecord_index_name(shard, shards.count));
     }
-    const auto& image = dataset.images[record];
-    if (bytes > kLargestFrame / 2)
+    if (image.entry.bytes > kLargestFrame / 2)
       throw std::runtime_error(
           fmt::format("{} has {} bytes, too many for a TFRecord; remove it from the data set and run "
                       "`make_dataset index` again",
-                      (dataset.root / image.path).string(), bytes));
-    encoded.resize(static_cast<size_t>(bytes));
-    read_fully(descriptor, encoded.data(), bytes, dataset.root / image.path);
-    writer->add(serialized_example(encoded, image.path, image.label));
+                      (dataset.root / image.entry.path).string(), image.entry.bytes));
+    encoded.resize(static_cast<size_t>(image.entry.bytes));
+    image.read_to(encoded.data());
+    writer->add(serialized_example(encoded, image.entry.path, image.entry.label));
   });
   if (writer) writer->finish();
 }

@@ -1,5 +1,4 @@
 // Copies the files, with the same relative paths, to a tmpfs (a file system in memory).
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <mntent.h>
 #include <sys/sendfile.h>
@@ -44,20 +43,15 @@ int64_t room_in(const fs::path& mount) {
 
 void copy_files(const Dataset& dataset, const fs::path& folder) {
   std::string made;
-  for_each_file(dataset, "pack tmpfs", [&](int64_t record, int source, int64_t bytes) {
-    const fs::path file = folder / dataset.images[record].path;
+  for_each_image(dataset, "pack tmpfs", [&](const OpenImage& image) {
+    const fs::path file = folder / image.entry.path;
     if (const auto parent = file.parent_path().string(); parent != made) base::make_folder(made = parent);
-    const int target = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (target < 0) base::throw_write_error(file, errno);
-    int error = 0;
-    for (int64_t left = bytes; left > 0 && !error;) {
-      const ssize_t n = sendfile(target, source, nullptr, static_cast<size_t>(left));
-      if (n < 0 && errno != EINTR) error = errno;
-      if (n == 0) error = EIO;
+    const NewFile target(file);
+    for (int64_t left = image.entry.bytes; left > 0;) {
+      const ssize_t n = sendfile(target.descriptor(), image.descriptor, nullptr, static_cast<size_t>(left));
+      if (n == 0 || (n < 0 && errno != EINTR)) base::throw_write_error(file, n == 0 ? EIO : errno);
       if (n > 0) left -= n;
     }
-    if (close(target) && !error) error = errno;
-    if (error) base::throw_write_error(file, error);
   });
 }
 
@@ -121,7 +115,7 @@ PackResult pack_to_memory(const PackRequest& request, const std::vector<fs::path
 namespace {
 
 const bool registered_dataset_pack_tmpfs = PackRegistry::instance().add(
-    {"pack", "tmpfs", "files with the same names in a mounted tmpfs", {}, ""},
+    {"pack", "tmpfs", "files with the same names in a mounted tmpfs"},
     [](const PackRequest& request) { return pack_to_memory(request, mounted_tmpfs()); });
 
 }  // namespace

@@ -51,14 +51,14 @@ void write_tars(const Dataset& dataset, const std::filesystem::path& folder) {
   const Shards shards = shards_of(dataset);
   std::optional<Tar> tar;
   std::string encoded;
-  for_each_file(dataset, "pack webdataset", [&](int64_t record, int descriptor, int64_t bytes) {
+  for_each_image(dataset, "pack webdataset", [&](const OpenImage& image) {
+    const auto& [record, entry, file, descriptor] = image;
     const int64_t shard = shards.holding(record);
-    const ImageEntry& image = dataset.images[size_t(record)];
     if (record == shards.start(shard)) tar.emplace(folder / fmt::format("train-{:06}.tar", shard));
-    encoded.resize(static_cast<size_t>(bytes));
-    read_fully(descriptor, encoded.data(), bytes, dataset.root / image.file());
-    tar->add(fmt::format("{:08}{}", record, image.path.ends_with(".png") ? ".png" : ".jpg"), encoded);
-    tar->add(fmt::format("{:08}.cls", record), std::to_string(image.label));
+    encoded.resize(static_cast<size_t>(entry.bytes));
+    image.read_to(encoded.data());
+    tar->add(fmt::format("{:08}{}", record, entry.path.ends_with(".png") ? ".png" : ".jpg"), encoded);
+    tar->add(fmt::format("{:08}.cls", record), std::to_string(entry.label));
     if (record + 1 == shards.start(shard + 1)) tar->close();
   });
   // What the storage reads is found in the same way as in foreign tars.

@@ -68,8 +68,10 @@ void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadabl
   for (size_t label = 0; label < dataset.classes.size(); ++label) {
     const std::string folder = part + "/" + dataset.classes[label];
     if (!fs::is_directory(dataset.root / folder)) continue;
-    for (ImageFile& image : images_below(dataset.root, folder, left_out))
-      dataset.images.push_back({std::move(image.path), static_cast<int64_t>(label), image.bytes});
+    for (ImageEntry& image : images_below(dataset.root, folder, left_out)) {
+      image.label = static_cast<int64_t>(label);
+      dataset.images.push_back(std::move(image));
+    }
   }
   const std::string folder = (dataset.root / part).string();
   if (const int64_t count = left_out.undecodable(); count > 0) {
@@ -119,6 +121,12 @@ std::string make_again(const fs::path& root, const StandinRecord& record) {
   return fmt::format("run `make_dataset standin --out {} --images {} --classes {} --seed {}{}` again",
                      root.string(), record.images, record.classes, record.seed,
                      record.validation > 0 ? fmt::format(" --validation {}", record.validation) : "");
+}
+
+void require_images(int64_t wanted, const Dataset& found, const fs::path& folder, const std::string& again) {
+  if (static_cast<int64_t>(found.images.size()) != wanted)
+    throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
+                                         folder.string(), wanted, found.images.size(), again));
 }
 
 Labels labels_of(const Containers& found, const ScanOptions& options, std::vector<std::string> known = {}) {
@@ -222,18 +230,19 @@ Dataset scan_dataset(const fs::path& root, const ScanOptions& options) {
   if (!is_utf8(dataset.root.string()))
     fail(root, "the absolute path is not valid UTF-8, which index and record files need; rename the folder");
   const auto record = read_standin_record(root);
-  const auto again = [&] { return make_again(root, *record); };
   if (record && !record->finished)
-    throw std::runtime_error(fmt::format("{}: this stand-in is unfinished; {}", root.string(), again()));
+    throw std::runtime_error(
+        fmt::format("{}: this stand-in is unfinished; {}", root.string(), make_again(root, *record)));
   const auto train = dataset.root / "train";
-  if (!fs::is_directory(train) || class_folders(train).names.empty()) {
+  ClassFolders folders;
+  if (fs::is_directory(train)) folders = class_folders(train);
+  if (folders.names.empty()) {
     if (const Containers found = containers_in(dataset.root); found.kind && found.kind->visit)
       return scan_containers(std::move(dataset), found, options);
     if (const std::string known = what_to_do_with(root); !known.empty())
       throw std::runtime_error(fmt::format("{}: {}", root.string(), known));
   }
   if (!fs::is_directory(train)) fail(root, "it has no subfolder train");
-  ClassFolders folders = class_folders(train);
   dataset.classes = std::move(folders.names);
   if (dataset.classes.empty()) fail(train, "it has no class folders");
   if (!folders.hidden.empty())
@@ -248,9 +257,7 @@ Dataset scan_dataset(const fs::path& root, const ScanOptions& options) {
   if (record) {
     dataset.kind = "stand-in";
     dataset.seed = record->seed;
-    if (record->images != static_cast<int64_t>(dataset.images.size()))
-      throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
-                                           root.string(), record->images, dataset.images.size(), again()));
+    require_images(record->images, dataset, root, make_again(root, *record));
   }
   dataset.fingerprint = fingerprint_of(dataset);
   return dataset;
@@ -298,11 +305,8 @@ Dataset scan_validation(const Dataset& train, const ScanOptions& options) {
                      [&](const ImageEntry& image) { return image.label == label; }))
       refuse(fmt::format("class folder {} holds no image", name));
   }
-  const auto record = read_standin_record(train.root);
-  if (record && record->validation != static_cast<int64_t>(validation.images.size()))
-    throw std::runtime_error(fmt::format("{}: this stand-in should hold {} images but holds {}; {}",
-                                         folder.string(), record->validation, validation.images.size(),
-                                         make_again(train.root, *record)));
+  if (const auto record = read_standin_record(train.root))
+    require_images(record->validation, validation, folder, make_again(train.root, *record));
   validation.fingerprint = fingerprint_of(validation);
   return validation;
 }

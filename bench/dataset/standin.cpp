@@ -9,10 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <exception>
-#include <mutex>
+#include <future>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "bench/dataset/progress_line.h"
@@ -82,15 +80,10 @@ std::vector<int64_t> missing_images(const StandinOptions& options) {
 void write_images(const StandinOptions& options, const std::vector<int64_t>& missing) {
   const auto total = static_cast<int64_t>(missing.size());
   std::atomic<int64_t> next{0}, done{0}, bytes{0};
-  std::atomic<bool> failed{false};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  auto work = [&] {
+  const auto work = [&] {
     try {
       ImageMaker maker;
-      while (!failed && !base::interrupted()) {
-        const int64_t i = next++;
-        if (i >= total) return;
+      for (int64_t i; !base::interrupted() && (i = next++) < total;) {
         const auto plan = plan_of(options, missing[i]);
         const auto content = maker.make(plan);
         base::write_whole_file(options.out / plan.path, content);
@@ -98,22 +91,21 @@ void write_images(const StandinOptions& options, const std::vector<int64_t>& mis
         ++done;
       }
     } catch (...) {
-      std::lock_guard lock(failure_mutex);
-      if (!failed.exchange(true)) failure = std::current_exception();
+      next = total;  // ends the others
+      throw;
     }
   };
+  const int threads = options.threads > 0 ? options.threads : std::max(1, int(base::available_cpus().size()));
+  std::vector<std::future<void>> workers;
+  for (int t = 0; t < threads; ++t) workers.push_back(std::async(std::launch::async, work));
   {
-    const int threads =
-        options.threads > 0 ? options.threads : std::max(1, int(base::available_cpus().size()));
-    std::vector<std::jthread> workers;
-    for (int t = 0; t < threads; ++t) workers.emplace_back(work);
     ProgressLine progress("standin", total);
-    while (done < total && !failed && !base::interrupted()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      progress.update(done, bytes);
-    }
+    for (const auto& worker : workers)
+      while (worker.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+        progress.update(done, bytes);
+    progress.update(done, bytes);
   }
-  if (failure) std::rethrow_exception(failure);
+  for (auto& worker : workers) worker.get();
   base::stop_if_interrupted();
 }
 

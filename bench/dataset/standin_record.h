@@ -18,17 +18,9 @@ struct StandinRecord {
   int64_t validation = 0;  // images in val
   std::string kind = "stand-in";
 
-  static constexpr auto keys() {
-    using harness::Key;
-    constexpr auto required = harness::Presence::required;
-    return known_keys(Key{"kind", &StandinRecord::kind, "stand-in"},
-                      Key{"version", &StandinRecord::version, "of what the seed gives", required},
-                      Key{"seed", &StandinRecord::seed, "of all images", required},
-                      Key{"images", &StandinRecord::images, "in train", required},
-                      Key{"classes", &StandinRecord::classes, "class folders", required},
-                      Key{"finished", &StandinRecord::finished, "all images are written", required},
-                      Key{"validation", &StandinRecord::validation, "images in val"});
-  }
+  KEYS(StandinRecord, KEY(kind, "stand-in"), REQUIRED(version, "of what the seed gives"),
+       REQUIRED(seed, "of all images"), REQUIRED(images, "in train"), REQUIRED(classes, "class folders"),
+       REQUIRED(finished, "all images are written"), KEY(validation, "images in val"));
 };
 
 // Empty if the folder has no such file; throws std::runtime_error if it is damaged.

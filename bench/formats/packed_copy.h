@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "harness/contract/codec.h"
 
@@ -23,20 +22,10 @@ struct PackRecord {
   std::string fingerprint;
   int64_t images = 0, bytes = 0;
   std::optional<double> made_in_s = {};
-  // Ignores made_in_s: copies are the same even if making one took longer.
-  bool is_same_copy(const PackRecord& other) const {
-    return std::tie(version, fingerprint, images, bytes) ==
-           std::tie(other.version, other.fingerprint, other.images, other.bytes);
-  }
-  static constexpr auto keys() {
-    using harness::Key, harness::Presence;
-    return known_keys(
-        Key{"version", &PackRecord::version, "of the copy's format", Presence::required},
-        Key{"fingerprint", &PackRecord::fingerprint, "of the data set", Presence::required},
-        Key{"images", &PackRecord::images, "in the copy", Presence::required},
-        Key{"bytes", &PackRecord::bytes, "of them together"},
-        Key{"made_in_s", &PackRecord::made_in_s, "time that making it took", Presence::when_set});
-  }
+  bool operator==(const PackRecord&) const = default;
+  KEYS(PackRecord, REQUIRED(version, "of the copy's format"), REQUIRED(fingerprint, "of the data set"),
+       REQUIRED(images, "in the copy"), KEY(bytes, "of them together"),
+       WHEN_SET(made_in_s, "time that making it took"));
 };
 // With one of these endings: of a copy's record, and of its lock, both beside the copy's folder.
 inline constexpr std::string_view kPackRecord = ".pack.json", kPackLock = ".lock";

@@ -1,13 +1,11 @@
 // The index of a raw-pixel copy: the position of each image in its shard, its size and its checksum.
 #pragma once
-#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 
 namespace bench {
@@ -15,6 +13,7 @@ namespace bench {
 static_assert(std::endian::native == std::endian::little, "the index is read and written in host byte order");
 
 inline constexpr uint64_t kRawIndexMagic = 0x3230584449574152;  // "RAWIDX02"
+inline constexpr const char* kRawEnding = ".rgb";               // of the shards' files
 inline constexpr int kRawShorterSide = 256;
 
 struct RawIndexHeader {
@@ -37,10 +36,6 @@ static_assert(sizeof(RawIndexEntry) == 32 && std::is_trivially_copyable_v<RawInd
 inline uint64_t raw_checksum(const RawIndexEntry& entry, std::span<const uint8_t> pixels) {
   const uint64_t fields = XXH3_64bits(&entry, offsetof(RawIndexEntry, checksum));
   return XXH3_64bits_withSeed(pixels.data(), pixels.size(), fields);
-}
-
-inline std::string raw_shard_name(int64_t shard, int64_t shards) {
-  return fmt::format("train-{:05}-of-{:05}.rgb", shard, shards);
 }
 
 }  // namespace bench

@@ -1,8 +1,12 @@
 // Divides the records of a packed copy among shard files; samplers use it to find the shard of a record.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/formats/index.h"
@@ -20,6 +24,9 @@ struct Shards {
     const int64_t length = records / count, longer = records % count;
     const int64_t in_longer = longer * (length + 1);
     return record < in_longer ? record / (length + 1) : longer + (record - in_longer) / length;
+  }
+  std::string file_name(int64_t shard, std::string_view ending = "") const {
+    return fmt::format("train-{:05}-of-{:05}{}", shard, count, ending);
   }
 };
 

@@ -16,10 +16,7 @@ namespace bench {
 constexpr int64_t kFrameHeaderBytes = 12, kFrameFooterBytes = 4;
 constexpr int64_t kLargestFrame = int64_t{1} << 30;  // a larger record is treated as damaged
 
-inline std::string tfrecord_shard_name(int64_t shard, int64_t shards) {
-  return fmt::format("train-{:05}-of-{:05}", shard, shards);
-}
-// The shard's index: a line `offset size` per frame, as written by DALI's tfrecord2idx. Readers that take all
+// A shard's index: a line `offset size` per frame, as written by DALI's tfrecord2idx. Readers that take all
 // files train-* must not find it.
 inline std::string tfrecord_index_name(int64_t shard, int64_t shards) {
   return fmt::format("index-{:05}-of-{:05}.idx", shard, shards);

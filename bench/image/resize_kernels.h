@@ -17,23 +17,17 @@ struct ResizeTaps {
 inline constexpr int kWeightBits = 22;  // Pillow's PRECISION_BITS: 32 - 8 pixel bits - 2 bits of headroom
 inline constexpr int kBlock = 64;       // sum_rows requires `bytes` to be a multiple of it
 
-// in, rgbx: pixels of R, G, B, unused. step: bytes from one output pixel to the next, negative to flip.
-using NarrowRow = void (*)(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side);
-using SumRows = void (*)(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out,
-                         int bytes);
-using NormaliseRow = void (*)(const uint8_t* rgbx, float* red, float* green, float* blue, int side);
-using NormalisePixels = void (*)(const uint8_t* rgbx, float* rgb, int pixels);
-// Accesses no byte outside the two rows.
-using RepackPixels = void (*)(const uint8_t* in, uint8_t* out, int pixels);
-
 struct ResizeKernels {
-  NarrowRow narrow_row;
-  SumRows sum_rows;
-  NormaliseRow normalise_row;
-  NormalisePixels normalise_pixels;
-  RepackPixels narrow_pixels;  // R, G, B, unused to R, G, B
-  RepackPixels widen_row;      // R, G, B to R, G, B, anything
-  void (*finish)();            // call after the last row, before another thread reads the output
+  // in, rgbx: pixels of R, G, B, unused. step: bytes from one output pixel to the next, negative to flip.
+  void (*narrow_row)(const uint8_t* in, uint8_t* out, int step, const ResizeTaps& taps, int side);
+  void (*sum_rows)(const uint8_t* first, int stride, const int32_t* weight, int width, uint8_t* out,
+                   int bytes);
+  void (*normalise_row)(const uint8_t* rgbx, float* red, float* green, float* blue, int side);
+  void (*normalise_pixels)(const uint8_t* rgbx, float* rgb, int pixels);
+  // R, G, B, unused to R, G, B, and R, G, B to R, G, B, anything. They access no byte outside the two rows.
+  void (*narrow_pixels)(const uint8_t* in, uint8_t* out, int pixels);
+  void (*widen_row)(const uint8_t* in, uint8_t* out, int pixels);
+  void (*finish)();  // call after the last row, before another thread reads the output
 };
 
 ResizeKernels plain_kernels();

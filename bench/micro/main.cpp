@@ -65,7 +65,7 @@ int run(int count, char** values) {
   std::vector<std::string> arguments(values, values + count);
   const MicroOptions options = take_options(arguments);
   if (is_rank() && options.ranks > 0)
-    throw BadOption(
+    throw std::runtime_error(
         "--ranks starts processes; omit it where a launcher has started them (it set PMIX_RANK, or RANK and WORLD_SIZE)");
   std::vector<std::string> kept = arguments;  // Google Benchmark removes its own flags
   std::vector<char*> left;
@@ -75,7 +75,7 @@ int run(int count, char** values) {
     if (argument == "--help" || argument == "-h") std::printf("%s\n", kOptionsHelp);  // and then its own
   benchmark::AddCustomContext("revision", harness::describe_build().revision);
   benchmark::Initialize(&left_count, left.data());
-  if (benchmark::ReportUnrecognizedArguments(left_count, left.data())) throw BadOption(kOptionsHelp);
+  if (benchmark::ReportUnrecognizedArguments(left_count, left.data())) throw std::runtime_error(kOptionsHelp);
   if (options.ranks > 0) return start_ranks(options, {arguments.begin() + 1, arguments.end()});
   return is_rank() ? run_rank(options) : run_families(options);
 }

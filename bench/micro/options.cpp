@@ -42,13 +42,15 @@ MicroOptions take_options(std::vector<std::string>& arguments) {
   arguments.resize(1);
   for (const std::string& other : app.remaining()) arguments.push_back(other);
   if (!options.data.empty() && !std::filesystem::is_directory(options.data / "train"))
-    throw BadOption(fmt::format("--data {}: expected a folder that contains train/", options.data.string()));
+    throw std::runtime_error(
+        fmt::format("--data {}: expected a folder that contains train/", options.data.string()));
   if (options.nodes > 1 && options.ranks == 0)
-    throw BadOption("--nodes 2: set the total number of processes of both nodes with --ranks");
+    throw std::runtime_error("--nodes 2: set the total number of processes of both nodes with --ranks");
   if (options.ranks % options.nodes != 0)
-    throw BadOption(fmt::format("--ranks {}: expected an even number with --nodes 2", options.ranks));
+    throw std::runtime_error(
+        fmt::format("--ranks {}: expected an even number with --nodes 2", options.ranks));
   if (options.link_rate_mbit > 0 && options.ranks > 0 && options.nodes == 1)
-    throw BadOption("--link-rate-mbit: there is no link between ranks on one node; add --nodes 2");
+    throw std::runtime_error("--link-rate-mbit: there is no link between ranks on one node; add --nodes 2");
   return options;
 }
 

@@ -19,11 +19,8 @@ struct MicroOptions {
   std::string interface;        // --interface: network interface between the ranks; empty: found
 };
 
-struct BadOption : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-// Removes these options from the arguments; Google Benchmark's remain. Throws BadOption
-// or CLI::ParseError.
+// Removes these options from the arguments; Google Benchmark's remain. Throws std::runtime_error or
+// CLI::ParseError.
 MicroOptions take_options(std::vector<std::string>& arguments);
 extern const char* const kOptionsHelp;
 

@@ -95,7 +95,7 @@ int start_ranks(const MicroOptions& options, const Words& arguments) {
   std::string interface = options.interface;
   if (options.nodes > 1) {
     if (const std::string& reason = harness::why_no_two_nodes(); !reason.empty())
-      throw BadOption("--nodes 2: " + reason);
+      throw std::runtime_error("--nodes 2: " + reason);
     nodes.emplace(options.link_rate_mbit);
     setting.enter[0] = nodes->enter(0);
     setting.enter[1] = nodes->enter(1);

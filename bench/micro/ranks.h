@@ -14,7 +14,7 @@ bool is_rank();
 
 // Starts options.ranks processes of this program with the given arguments: under mpirun where this build and
 // this machine have MPI, otherwise each by itself. Waits for them and returns their exit code; when one
-// fails, ends the others and says which and why. Throws BadOption if this machine can't run them.
+// fails, ends the others and says which and why. Throws std::runtime_error if this machine can't run them.
 int start_ranks(const MicroOptions& options, const std::vector<std::string>& arguments);
 
 // Runs this process as a rank; returns its exit code.

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "bench/loading/loader/sampler.h"
-#include "bench/loading/storage/file_reader.h"
 #include "bench/loading/storage/page_cache.h"
 #include "bench/micro/images.h"
 #include "bench/micro/sources.h"

@@ -25,20 +25,12 @@ class Subset : public StorageAround {
     return storage_->cached_files(records_);
   }
   std::unique_ptr<StorageReader> reader() override {
-    return std::make_unique<Reader>(storage_->reader(), records_);
+    return reader_with([this, reader = storage_->reader()](int64_t record) {
+      return reader->read(records_[static_cast<size_t>(record)]);
+    });
   }
 
  private:
-  struct Reader : StorageReader {
-    Reader(std::unique_ptr<StorageReader> reader, const std::vector<int64_t>& records)
-        : reader_(std::move(reader)), records_(records) {}
-    EncodedImage read(int64_t record) override {
-      return reader_->read(records_[static_cast<size_t>(record)]);
-    }
-    std::unique_ptr<StorageReader> reader_;
-    const std::vector<int64_t>& records_;
-  };
-
   const std::vector<int64_t> records_;
 };
 
@@ -60,14 +52,14 @@ Storage& Source::storage() {
   classes_ = static_cast<int64_t>(dataset.classes.size());
   records_ = even_sample(dataset, kImages);
   StorageOptions settings{dataset, "", true, records_};
-  if (packed_) {
+  if (value_.traits.packed.value_or(false)) {
     base::make_folder(options_.store);
     in_use_ = std::make_unique<harness::CopiesInUse>(options_.store / dataset.fingerprint);
+    settings.location = packed(name(), dataset, options_);
   }
-  if (packed_) settings.location = packed(name_, dataset, options_);
-  if (transient_ && !settings.location.empty() && !copy_)
+  if (value_.traits.transient.value_or(false) && !settings.location.empty() && !copy_)
     copy_ = std::make_unique<harness::TransientCopy>(settings.location);
-  storage_ = std::make_unique<Subset>(StorageRegistry::instance().find(name_)(settings), records_);
+  storage_ = std::make_unique<Subset>(StorageRegistry::instance().find(name())(settings), records_);
   return *storage_;
 }
 

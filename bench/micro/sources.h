@@ -13,27 +13,22 @@ namespace bench {
 // Opened when its first benchmark runs, and shared by all its benchmarks.
 class Source {
  public:
-  Source(const MicroOptions& options, const Value& value)
-      : options_(options),
-        name_(value.name),
-        packed_(value.traits.packed.value_or(false)),
-        transient_(value.traits.transient.value_or(false)),
-        in_page_cache_(value.traits.page_cache.value_or(true)) {}
+  Source(const MicroOptions& options, const Value& value) : options_(options), value_(value) {}
   // Records 0 to size() - 1 are an evenly spaced sample of the data set. Throws as the storage or its packer.
   Storage& storage();
   // Files on disk that hold the sample.
   std::vector<std::filesystem::path> files() { return storage().cached_files(records_); }
-  const std::string& name() const { return name_; }
-  int64_t classes() const { return classes_; }           // after storage()
-  bool in_page_cache() const { return in_page_cache_; }  // else it has no files that could be dropped
+  const std::string& name() const { return value_.name; }
+  int64_t classes() const { return classes_; }  // after storage()
+  // Else it has no files that could be dropped.
+  bool in_page_cache() const { return value_.traits.page_cache.value_or(true); }
   // Drops (cold) or reads in the files that hold the sample. Closes the storage first, because mapped pages
   // can't be dropped; all readers must be destroyed before.
   void set_page_cache(bool cold);
 
  private:
-  MicroOptions options_;
-  std::string name_;
-  bool packed_, transient_, in_page_cache_;
+  const MicroOptions options_;
+  const Value value_;
   std::vector<int64_t> records_;
   std::unique_ptr<harness::CopiesInUse> in_use_;
   std::unique_ptr<harness::TransientCopy> copy_;  // in memory, removed in the end

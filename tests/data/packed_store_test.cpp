@@ -66,7 +66,7 @@ TEST_F(Store, WhatARunUsesStays) {
   {
     const harness::CopiesInUse in_use(used);
     const auto kept = prune_all();
-    EXPECT_NE(kept.at(used.filename().string() + "/lmdb").find("a run uses it"), std::string::npos);
+    EXPECT_SAYS(kept.at(used.filename().string() + "/lmdb"), "a run uses it");
     EXPECT_TRUE(fs::exists(used / "lmdb/data.mdb"));
   }
   EXPECT_FALSE(fs::exists(used.string() + ".in-use")) << "the last one that uses it removes the lock's file";
@@ -154,10 +154,7 @@ TEST_F(Store, LinksAreNeverFollowed) {
 }
 
 TEST_F(Store, ThatIsMissingIsNamed) {
-  EXPECT_NE(failure_of([&] {
-              prune({folder.path / "none", {}, false});
-            }).find("none: No such file"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { prune({folder.path / "none", {}, false}); }), "none: No such file");
 }
 
 }  // namespace bench::packed_store_test

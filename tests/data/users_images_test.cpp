@@ -84,35 +84,30 @@ TEST_F(UsersImages, TheirCopiesMayBeElsewhereThanInTheProject) {
   EXPECT_TRUE(says("RUN_MATRIX_DATA names another folder than " + (directory / "file").string())) << errors();
 }
 
-TEST(MakeDataset, ThatASignalReachesAloneIsReportedAsInterrupted) {
+// What preparing the data says where make_dataset is this script.
+std::string failure(const std::string& script) {
   const TemporaryFolder folder;
   Installation installation;
   installation.make_dataset = folder / "make_dataset";
+  std::ofstream(installation.make_dataset) << "#!/bin/sh\n" << script << '\n';
+  fs::permissions(installation.make_dataset, fs::perms::owner_all);
   Request request;
   request.data = folder.path();
-  const auto failure = [&](const std::string& end) {
-    std::ofstream(installation.make_dataset) << "#!/bin/sh\n" << end << '\n';
-    fs::permissions(installation.make_dataset, fs::perms::owner_all);
-    return failure_of([&] { prepare_data(installation, request, {}, {}, {}); });
-  };
+  return failure_of([&] { prepare_data(installation, request, {}, {}, {}); });
+}
+
+TEST(MakeDataset, ThatASignalReachesAloneIsReportedAsInterrupted) {
   EXPECT_SAYS(failure("exit 130"), "make_dataset was interrupted; start the same command again");
   EXPECT_SAYS(failure("kill -9 $$"), "make_dataset was ended by signal 9 (Killed)");
   EXPECT_SAYS(failure("exit 2"), "make_dataset ended with exit code 2");
 }
 
 TEST(MakeDataset, ThatCtrlCEndsIsNoFailure) {
-  const TemporaryFolder folder;
-  Installation installation;
-  installation.make_dataset = folder / "make_dataset";
-  std::ofstream(installation.make_dataset) << "#!/bin/sh\nkill -INT $PPID\nexit 130\n";
-  fs::permissions(installation.make_dataset, fs::perms::owner_all);
-  Request request;
-  request.data = folder.path();
-  const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
+  const auto interrupted = [] {  // in a process of its own: an interrupt can't be taken back
     base::note_interrupts();
-    const std::string failure = failure_of([&] { prepare_data(installation, request, {}, {}, {}); });
-    std::cerr << failure;
-    _exit(failure.empty() && base::interrupted() ? 130 : 1);
+    const std::string said = failure("kill -INT $PPID\nexit 130");
+    std::cerr << said;
+    _exit(said.empty() && base::interrupted() ? 130 : 1);
   };
   EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
 }

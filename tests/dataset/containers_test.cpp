@@ -4,11 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
-#include "bench/loading/storage/storage.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/small_images.h"
+#include "tests/support/stored_images.h"
 
 namespace bench::containers_test {
 
@@ -55,17 +53,13 @@ class Containers : public testing::Test {
     ASSERT_EQ(dataset.images.size(), source.images.size());
     const auto reader = storage.reader();
     for (size_t i = 0; i < source.images.size(); ++i) {
-      const EncodedImage image = reader->read(int64_t(i));
-      EXPECT_EQ(image.label, source.images[i].label) << i;
+      expect_record(reader->read(int64_t(i)), source, int64_t(i));
       EXPECT_EQ(dataset.images[i].label, source.images[i].label) << i;
-      EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()),
-                read_bytes(source.root / source.images[i].path))
-          << i;
     }
   }
   static std::unique_ptr<Storage> open(const std::string& storage, const Dataset& dataset,
                                        const fs::path& location) {
-    return StorageRegistry::instance().find(storage)({dataset, location, true, {}});
+    return open_storage(storage, {dataset, location, true, {}});
   }
   static std::string problem(const std::string& name, const ScanOptions& options = {}) {
     return failure_of([&] { scan_dataset(in(name), options); });
@@ -103,11 +97,9 @@ TEST_F(Containers, AreReadInPlaceAndPackedAsTheirSource) {
       expect_same(*open("files", images, ""), images, inputs().validation);
     }
     const fs::path store = inputs().folder.path() / "store" / form.folder;
-    fs::create_directories(store);
     for (const char* to : {"lmdb", "webdataset", "arrow", "parquet", "hdf5", "tfrecord"}) {
       SCOPED_TRACE(to);
-      const PackResult packed = PackRegistry::instance().find(to)({listed, store});
-      expect_same(*open(to, listed, packed.location), listed, inputs().source);
+      expect_same(*open(to, listed, pack(listed, store, to).location), listed, inputs().source);
     }
   }
 }
@@ -167,8 +159,7 @@ TEST_F(Containers, ThatCannotBeUsedAreNamedWithTheNextStep) {
       {"flat/a.jpg", {"it is a file; expected the folder that holds train"}}};
   for (const auto& [name, parts] : cases) {
     const std::string said = problem(name);
-    for (const std::string& part : parts)
-      EXPECT_NE(said.find(part), std::string::npos) << name << ": " << said;
+    for (const std::string& part : parts) EXPECT_SAYS(said, part) << ": " << name;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   }
   EXPECT_EQ(scan_dataset(in("from_one"), {.labels_from = 1}).images[1].label, 1);
@@ -182,22 +173,20 @@ TEST_F(Containers, TfRecordsAreReadOnceTheirFirstClassIsTold) {
 #ifndef HAVE_TFRECORD
   GTEST_SKIP() << "no TFRecords in this build";
 #endif
-  PackRequest request{inputs().source, inputs().folder.path() / "store/tf"};
-  fs::create_directories(request.folder);
-  for (ImageEntry& image : request.dataset.images) ++image.label;  // as in ImageNet's
-  const fs::path place = PackRegistry::instance().find("tfrecord")(request).location;
+  Dataset shifted = inputs().source;
+  for (ImageEntry& image : shifted.images) ++image.label;  // as in ImageNet's
+  const fs::path place = pack(shifted, inputs().folder.path() / "store/tf", "tfrecord").location;
   const auto message = [&](const ScanOptions& options) {
     return failure_of([&] { scan_dataset(place, options); });
   };
-  EXPECT_NE(message({}).find("add --labels-from 1, as ImageNet's have it, or --labels-from 0"),
-            std::string::npos);
-  EXPECT_NE(message({.labels_from = 0}).find("1 of 3 classes hold no image (0)"), std::string::npos);
+  EXPECT_SAYS(message({}), "add --labels-from 1, as ImageNet's have it, or --labels-from 0");
+  EXPECT_SAYS(message({.labels_from = 0}), "1 of 3 classes hold no image (0)");
   const Dataset dataset = scan_dataset(place, {.labels_from = 1});
   expect_same(*open("files", dataset, ""), dataset, inputs().source);
   Bytes cut = read_bytes(place / "train-00001-of-00004");
   cut.resize(cut.size() / 2);
   write_bytes(place / "train-00001-of-00004", cut);
-  EXPECT_NE(message({.labels_from = 1}).find("train-00001-of-00004: after "), std::string::npos);
+  EXPECT_SAYS(message({.labels_from = 1}), "train-00001-of-00004: after ");
 }
 
 // With any damaged byte the images are listed or refused.

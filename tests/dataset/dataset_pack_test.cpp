@@ -188,8 +188,8 @@ TEST_F(Packing, InterruptLeavesNothingThatCouldBeUsed) {
 TEST_F(Packing, FileThatChangedSinceItWasIndexedIsNamed) {
   folder.write("set/train/n02/n_1.JPEG", "shorter");
   const auto error = failure_of([&] { pack_lmdb(); });
-  EXPECT_NE(error.find("train/n02/n_1.JPEG"), std::string::npos);
-  EXPECT_NE(error.find("make_dataset index"), std::string::npos);
+  EXPECT_SAYS(error, "train/n02/n_1.JPEG");
+  EXPECT_SAYS(error, "make_dataset index");
   EXPECT_FALSE(std::filesystem::exists(request.folder / "lmdb"));
 }
 
@@ -211,12 +211,12 @@ TEST_F(Packing, MemoryCopyKeepsPathsOrSaysWhatItNeeds) {
   umount(small.c_str());
   umount(large.c_str());
   EXPECT_EQ(nowhere.location, "");
-  EXPECT_NE(nowhere.note.find("needs 0.0 MB"), std::string::npos) << nowhere.note;
+  EXPECT_SAYS(nowhere.note, "needs 0.0 MB");
   EXPECT_EQ(result.location.parent_path(), own);
-  EXPECT_NE(result.location.string().find(request.dataset.fingerprint), std::string::npos);
+  EXPECT_SAYS(result.location.string(), request.dataset.fingerprint);
   EXPECT_EQ(equal, std::vector<bool>(6, true));
   EXPECT_EQ(again.note, "already copied");
-  EXPECT_NE(pack_to_memory(request, {}).note.find("none is mounted"), std::string::npos);
+  EXPECT_SAYS(pack_to_memory(request, {}).note, "none is mounted");
 }
 
 TEST_F(Packing, MemoryCopyWaitsUntilAnotherRunHasRemovedItsOwn) {

@@ -124,8 +124,7 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   const auto fingerprint = scan_dataset(options.out).fingerprint;
   EXPECT_EQ(make_standin(options).written, 0);
   std::filesystem::remove(options.out / plan_image(1, 5, 4).path);
-  EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("should hold 12 images but holds 11"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { scan_dataset(options.out); }), "should hold 12 images but holds 11");
   const auto interrupted = [&] {  // in a process of its own: an interrupt can't be taken back
     base::note_interrupts();
     std::raise(SIGINT);
@@ -138,7 +137,7 @@ TEST(Standin, InterruptedSetIsRefusedThenFinishedWithTheSameBytes) {
   };
   EXPECT_EXIT(interrupted(), testing::ExitedWithCode(130), "");
   EXPECT_FALSE(read_standin_record(options.out)->finished);
-  EXPECT_NE(failure_of([&] { scan_dataset(options.out); }).find("unfinished"), std::string::npos);
+  EXPECT_SAYS(failure_of([&] { scan_dataset(options.out); }), "unfinished");
   const auto draft =
       options.out / (plan_image(1, 5, 4).path + ".7-1.partial");  // of a program that was killed
   std::ofstream(draft) << "half";
@@ -168,20 +167,11 @@ TEST(Standin, SetOfAnotherGeneratorVersionIsMadeAgain) {
 
 TEST(Standin, RefusesWhatItMustNotOverwrite) {
   DatasetFolder folder;
-  EXPECT_NE(failure_of([&] {
-              make_standin({folder.path, 0, 4, 1, 1});
-            }).find("at least 1"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { make_standin({folder.path, 0, 4, 1, 1}); }), "at least 1");
   folder.write("real/train/n01440764/n01440764_1.JPEG", "x");
-  EXPECT_NE(failure_of([&] {
-              make_standin({folder.path / "real", 4, 4, 1, 1});
-            }).find("not a stand-in"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { make_standin({folder.path / "real", 4, 4, 1, 1}); }), "not a stand-in");
   make_standin({folder.path / "set", 4, 4, 1, 1});
-  EXPECT_NE(failure_of([&] {
-              make_standin({folder.path / "set", 5, 4, 1, 1});
-            }).find("requested"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { make_standin({folder.path / "set", 5, 4, 1, 1}); }), "requested");
 }
 
 }  // namespace bench::dataset_standin_test

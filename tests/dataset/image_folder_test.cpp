@@ -66,8 +66,7 @@ TEST_F(ImageFolder, LinksAreFollowedAndCyclesWalkedOnce) {
   EXPECT_EQ(listed(dataset), (std::vector<std::string>{"n0/1.jpg 0", "n0/same.jpg 0", "n0/sub/2.jpg 0",
                                                        "n1/3.jpg 1", "n1/more/4.jpg 1", "n2/4.jpg 2"}));
   ASSERT_EQ(dataset.notes.size(), 1u);
-  EXPECT_NE(dataset.notes[0].find("train/n0/sub/up links to a parent folder"), std::string::npos)
-      << dataset.notes[0];
+  EXPECT_SAYS(dataset.notes[0], "train/n0/sub/up links to a parent folder");
 }
 
 TEST_F(ImageFolder, FilesOfMacOsAreNoImages) {
@@ -83,20 +82,17 @@ TEST_F(ImageFolder, FormatsThatAreNotDecodedAreRefusedByName) {
         "n1/8.ppm", "n1/9.png", "n1/a.avif", "n1/b.gif", "n1/c.HEIC", "n1/d.jxl", "n1/e.heif", "n1/f.jp2"})
     add(name);
   const std::string message = failure();
-  EXPECT_NE(message.find("13 images are in formats that this suite doesn't decode"), std::string::npos)
-      << message;
-  EXPECT_NE(message.find(
-                "1 .avif, 1 .bmp, 1 .gif, 1 .heic, 1 .heif, 1 .jp2, 1 .jxl, 1 .pgm, 1 .ppm, 1 .tif, 1 .tiff, "
-                "2 .webp (e.g. train/n0/2.webp)"),
-            std::string::npos)
-      << message;
-  EXPECT_NE(message.find("--skip-unreadable"), std::string::npos) << message;
+  EXPECT_SAYS(message, "13 images are in formats that this suite doesn't decode");
+  EXPECT_SAYS(message,
+              "1 .avif, 1 .bmp, 1 .gif, 1 .heic, 1 .heif, 1 .jp2, 1 .jxl, 1 .pgm, 1 .ppm, 1 .tif, 1 .tiff, "
+              "2 .webp (e.g. train/n0/2.webp)");
+  EXPECT_SAYS(message, "--skip-unreadable");
   EXPECT_EQ(message.find('\n'), std::string::npos);
   const Dataset dataset = scan(Unreadable::left_out);
   EXPECT_EQ(listed(dataset), (std::vector<std::string>{"n0/1.JPEG 0", "n1/9.png 1"}));
   EXPECT_EQ(dataset.left_out.at(".webp"), 2);
   ASSERT_EQ(dataset.notes.size(), 1u);
-  EXPECT_NE(dataset.notes[0].find("left out 13 images"), std::string::npos) << dataset.notes[0];
+  EXPECT_SAYS(dataset.notes[0], "left out 13 images");
   write_index(dataset, folder.path / "index.tsv");
   EXPECT_EQ(read_index(folder.path / "index.tsv").left_out, dataset.left_out);
 }
@@ -108,8 +104,7 @@ TEST_F(ImageFolder, ValidationImagesFollowTheSameRules) {
   ASSERT_EQ(images.images.size(), 1u);
   EXPECT_EQ(images.images[0].path, "val/n0/sub/2.JPG");
   folder.write("set/val/n0/3.bmp", "x");
-  EXPECT_NE(failure_of([&] { scan_validation(scan()); }).find("1 .bmp (e.g. val/n0/3.bmp)"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { scan_validation(scan()); }), "1 .bmp (e.g. val/n0/3.bmp)");
   EXPECT_EQ(scan_validation(scan(), {Unreadable::left_out}).images.size(), 1u);
 }
 
@@ -118,15 +113,15 @@ TEST_F(ImageFolder, ClassesWithoutImagesAreRefusedAsThere) {
   add("n1/notes.txt");
   add("n2/2.webp");
   add("n3/3.JPEG");
-  EXPECT_NE(failure().find("1 .webp"), std::string::npos);
+  EXPECT_SAYS(failure(), "1 .webp");
   fs::remove(train() / "n2/2.webp");
   const std::string message = failure();
-  EXPECT_NE(message.find("2 of 4 class folders hold no image (n1 and 1 more)"), std::string::npos) << message;
-  EXPECT_NE(message.find("--skip-unreadable"), std::string::npos) << message;
+  EXPECT_SAYS(message, "2 of 4 class folders hold no image (n1 and 1 more)");
+  EXPECT_SAYS(message, "--skip-unreadable");
   const Dataset dataset = scan(Unreadable::left_out);
   EXPECT_EQ(listed(dataset), (std::vector<std::string>{"n0/1.JPEG 0", "n3/3.JPEG 3"}));
   ASSERT_EQ(dataset.notes.size(), 1u);
-  EXPECT_NE(dataset.notes[0].find("keep their class numbers"), std::string::npos);
+  EXPECT_SAYS(dataset.notes[0], "keep their class numbers");
 }
 
 TEST_F(ImageFolder, HiddenFoldersAreNoClassesAndThatIsSaid) {
@@ -136,8 +131,8 @@ TEST_F(ImageFolder, HiddenFoldersAreNoClassesAndThatIsSaid) {
   EXPECT_EQ(dataset.classes, std::vector<std::string>{"n0"});
   EXPECT_EQ(listed(dataset), std::vector<std::string>{"n0/1.JPEG 0"});
   ASSERT_EQ(dataset.notes.size(), 1u);
-  EXPECT_NE(dataset.notes[0].find(".ipynb_checkpoints"), std::string::npos) << dataset.notes[0];
-  EXPECT_NE(dataset.notes[0].find("higher"), std::string::npos) << dataset.notes[0];
+  EXPECT_SAYS(dataset.notes[0], ".ipynb_checkpoints");
+  EXPECT_SAYS(dataset.notes[0], "higher");
 }
 
 // For ImageNet's layout fingerprints must not change, so that existing packed copies are still found.

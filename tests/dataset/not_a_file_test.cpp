@@ -5,16 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <future>
 
-#include "bench/dataset/pack.h"
 #include "bench/dataset/scan.h"
 #include "bench/dataset/standin_record.h"
-#include "bench/loading/storage/storage.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/small_images.h"
+#include "tests/support/stored_images.h"
 
 namespace bench::not_a_file_test {
 
@@ -37,17 +34,8 @@ class NotAFile : public testing::Test {
     dataset_ = scan_dataset(folder_.path() / "data");
   }
 
-  static bool can_pack(const std::string& kind) {
-    const auto& values = registered_values();
-    return std::any_of(values.begin(), values.end(), [&](const Value& value) {
-      return value.axis == "pack" && value.name == kind && value.missing.empty();
-    });
-  }
-
-  PackResult pack(const std::string& kind) const {
-    PackRequest request{dataset_, folder_.path() / "store" / dataset_.fingerprint};
-    fs::create_directories(request.folder);
-    return PackRegistry::instance().find(kind)(request);
+  PackResult packed(const std::string& kind) const {
+    return pack(dataset_, folder_.path() / "store" / dataset_.fingerprint, kind);
   }
 
   // A pipe and then a folder in the file's place; each must be named.
@@ -57,13 +45,13 @@ class NotAFile : public testing::Test {
     fs::remove_all(file);
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
     const std::string pipe = failure_beside_pipe(file, action);
-    EXPECT_NE(pipe.find(as_pipe), std::string::npos) << pipe;
-    EXPECT_NE(pipe.find(file.filename().string()), std::string::npos) << pipe;
+    EXPECT_SAYS(pipe, as_pipe);
+    EXPECT_SAYS(pipe, file.filename().string());
     fs::remove(file);
     fs::create_directory(file);
     const std::string folder = failure_of(action);
-    EXPECT_NE(folder.find(as_folder), std::string::npos) << folder;
-    EXPECT_NE(folder.find(file.filename().string()), std::string::npos) << folder;
+    EXPECT_SAYS(folder, as_folder);
+    EXPECT_SAYS(folder, file.filename().string());
     fs::remove(file);
   }
 
@@ -84,7 +72,7 @@ TEST_F(NotAFile, RecordOfAStandIn) {
   expect_named(file, [&] { scan_dataset(dataset_.root); });
   write_nested(file);
   const std::string message = failure_of([&] { scan_dataset(dataset_.root); });
-  EXPECT_NE(message.find("standin.json is not a valid record of a stand-in"), std::string::npos) << message;
+  EXPECT_SAYS(message, "standin.json is not a valid record of a stand-in");
   EXPECT_EQ(message.find("remove"), std::string::npos) << "the folder may be the user's own: " << message;
 }
 
@@ -92,37 +80,37 @@ TEST_F(NotAFile, IndexOfADataSet) {
   const fs::path file = folder_.path() / "index.tsv";
   expect_named(file, [&] { read_index(file); });
   write_nested(file);
-  EXPECT_NE(failure_of([&] { read_index(file); }).find("not the header of an index"), std::string::npos);
+  EXPECT_SAYS(failure_of([&] { read_index(file); }), "not the header of an index");
 }
 
 TEST_F(NotAFile, RecordOfACopy) {
-  const fs::path file = pack("raw").location.string() + ".pack.json";
-  expect_named(file, [&] { pack("raw"); });
+  const fs::path file = packed("raw").location.string() + ".pack.json";
+  expect_named(file, [&] { packed("raw"); });
   write_nested(file);
-  EXPECT_EQ(pack("raw").note, "packed 12 images");
+  EXPECT_EQ(packed("raw").note, "packed 12 images");
 }
 
 TEST_F(NotAFile, AnyFileOfACopy) {
-  const std::vector<std::pair<std::string, std::string>> files = {{"lmdb", "data.mdb"},
-                                                                  {"raw", "index.bin"},
-                                                                  {"raw", "train-00001-of-00004.rgb"},
-                                                                  {"tfrecord", "train-00001-of-00004"},
-                                                                  {"tfrecord", "index-00001-of-00004.idx"},
-                                                                  {"hdf5", "images.h5"},
-                                                                  {"arrow", "images.arrow"}};
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"lmdb", "data.mdb"},
+      {"raw", "index.bin"},
+      {"raw", "train-00001-of-00004.rgb"},
+      {"tfrecord", "train-00001-of-00004"},
+      {"tfrecord", "index-00001-of-00004.idx"},
+      {"hdf5", "images.h5"},
+      {"arrow", "images.arrow"},
+      {"parquet", "train-00001-of-00004.parquet"}};
   for (const auto& [kind, name] : files) {
-    if (!can_pack(kind)) continue;
-    const fs::path location = pack(kind).location;
+    if (!why_missing(kind).empty()) continue;
+    const fs::path location = packed(kind).location;
     ASSERT_TRUE(fs::exists(location / name)) << location / name;
-    expect_named(location / name, [&] {
-      StorageRegistry::instance().find(kind)({dataset_, location, true, {}});
-    });
+    expect_named(location / name, [&] { open_storage(kind, {dataset_, location, true, {}}); });
     fs::remove_all(location);
   }
 }
 
 TEST_F(NotAFile, ImageThatIsPacked) {
-  expect_named(dataset_.root / dataset_.images[5].path, [&] { pack("raw"); });
+  expect_named(dataset_.root / dataset_.images[5].path, [&] { packed("raw"); });
 }
 
 }  // namespace bench::not_a_file_test

@@ -46,9 +46,7 @@ TEST(Learnable, ClassesTakeTurnsInBothParts) {
   for (int64_t i = 0; i < 120; ++i) {
     const std::string path = plan_learnable_image(1, i, 80, 40).path;
     EXPECT_EQ(path.rfind(i < 80 ? "train/" : "val/", 0), 0u) << path;
-    EXPECT_NE(path.find("/n000000" + std::to_string(i % 40 / 10) + std::to_string(i % 10) + "/"),
-              std::string::npos)
-        << path;
+    EXPECT_SAYS(path, "/n000000" + std::to_string(i % 40 / 10) + std::to_string(i % 10) + "/");
   }
 }
 
@@ -57,10 +55,10 @@ TEST(Learnable, AnotherSetInTheFolderIsRefused) {
   make_standin(learnable(folder.path / "set", 1, 2));
   auto other = learnable(folder.path / "set", 1, 2);
   other.validation = 0;
-  EXPECT_NE(failure_of([&] { make_standin(other); }).find("40 images to validate"), std::string::npos);
+  EXPECT_SAYS(failure_of([&] { make_standin(other); }), "40 images to validate");
   auto many = learnable(folder.path / "many", 1, 2);
   many.classes = kLearnableClasses + 1;
-  EXPECT_NE(failure_of([&] { make_standin(many); }).find("--classes must be at most 40"), std::string::npos);
+  EXPECT_SAYS(failure_of([&] { make_standin(many); }), "--classes must be at most 40");
 }
 
 TEST(Learnable, AMissingImageIsNoticedAndMadeAgain) {
@@ -68,8 +66,7 @@ TEST(Learnable, AMissingImageIsNoticedAndMadeAgain) {
   const auto options = learnable(folder.path / "set", 1, 2);
   make_standin(options);
   std::filesystem::remove(options.out / plan_learnable_image(1, 100, 80, 40).path);
-  EXPECT_NE(failure_of([&] { scan_validation(scan_dataset(options.out)); }).find("holds no image"),
-            std::string::npos);
+  EXPECT_SAYS(failure_of([&] { scan_validation(scan_dataset(options.out)); }), "holds no image");
   EXPECT_EQ(make_standin(options).written, 1);
   EXPECT_EQ(scan_validation(scan_dataset(options.out)).images.size(), 40u);
 }
@@ -98,14 +95,14 @@ TEST(ScanValidation, FoldersThatCanNotBeMeasuredOnSayWhy) {
   };
   EXPECT_FALSE(has_validation(scan_dataset(folder.path / "set")));
   folder.write("set/val/a.JPEG", "x");
-  EXPECT_NE(problem().find("/val: it holds images without class folders"), std::string::npos) << problem();
+  EXPECT_SAYS(problem(), "/val: it holds images without class folders");
   folder.write("set/val/n01/b.JPEG", "x");
   EXPECT_EQ(problem(), "");
   std::filesystem::create_directories(folder.path / "set/val/n02");
-  EXPECT_NE(problem().find("class folder n02 holds no image"), std::string::npos) << problem();
+  EXPECT_SAYS(problem(), "class folder n02 holds no image");
   folder.write("set/val/n02/c.JPEG", "x");
   folder.write("set/val/n07/d.JPEG", "x");
-  EXPECT_NE(problem().find("class folder n07 is not in train"), std::string::npos) << problem();
+  EXPECT_SAYS(problem(), "class folder n07 is not in train");
 }
 
 }  // namespace bench::validation_index_test

@@ -70,7 +70,8 @@ Bytes rows_of(JpegReader& reader, const Bytes& encoded, const CropBox& box) {
   return pixels;
 }
 
-void expect_crops_equal_full_decode(const JpegKind& kind) {
+void expect_crops_equal_full_decode(const char* name, const JpegKind& kind) {
+  SCOPED_TRACE(name);
   std::mt19937 random(7);
   const auto between = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
@@ -97,13 +98,11 @@ void expect_crops_equal_full_decode(const JpegKind& kind) {
   }
 }
 
-TEST(Decode, CropEqualsFullDecode444) { expect_crops_equal_full_decode({.chroma = 1}); }
-TEST(Decode, CropEqualsFullDecode420) { expect_crops_equal_full_decode({.chroma = 2}); }
-TEST(Decode, CropEqualsFullDecodeProgressive) {
-  expect_crops_equal_full_decode({.chroma = 2, .progressive = true});
-}
-TEST(Decode, CropEqualsFullDecodeRestart) {
-  expect_crops_equal_full_decode({.chroma = 2, .restart_rows = 1});
+TEST(Decode, CropsEqualTheFullDecode) {
+  expect_crops_equal_full_decode("4:4:4", {.chroma = 1});
+  expect_crops_equal_full_decode("4:2:0", {.chroma = 2});
+  expect_crops_equal_full_decode("progressive", {.chroma = 2, .progressive = true});
+  expect_crops_equal_full_decode("restart markers", {.chroma = 2, .restart_rows = 1});
 }
 
 TEST(Decode, VectorAndPlainResizeAgree) {

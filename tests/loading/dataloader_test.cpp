@@ -22,7 +22,13 @@ class WatchedStorage : public StorageAround {
  public:
   explicit WatchedStorage(std::unique_ptr<Storage> storage) : StorageAround(std::move(storage)) {}
   std::unique_ptr<StorageReader> reader() override {
-    return std::make_unique<Reader>(*this, storage_->reader());
+    return reader_with([this, reader = storage_->reader()](int64_t record) {
+      {
+        const std::lock_guard lock(mutex_);
+        readers_[record].insert(std::this_thread::get_id());
+      }
+      return reader->read(record);
+    });
   }
   std::map<int64_t, std::set<std::thread::id>> readers() const {
     const std::lock_guard lock(mutex_);
@@ -30,23 +36,6 @@ class WatchedStorage : public StorageAround {
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    Reader(WatchedStorage& storage, std::unique_ptr<StorageReader> reader)
-        : storage_(storage), reader_(std::move(reader)) {}
-    EncodedImage read(int64_t record) override {
-      {
-        const std::lock_guard lock(storage_.mutex_);
-        storage_.readers_[record].insert(std::this_thread::get_id());
-      }
-      return reader_->read(record);
-    }
-
-   private:
-    WatchedStorage& storage_;
-    std::unique_ptr<StorageReader> reader_;
-  };
-
   mutable std::mutex mutex_;
   std::map<int64_t, std::set<std::thread::id>> readers_;
 };
@@ -65,8 +54,7 @@ TEST(DataLoader, BatchesAreTheRingsForAnyThreadCount) {
 TEST(DataLoader, IsTwoBatchesPerThreadAheadOfThoseHandedOver) {
   const auto [folder, dataset, storage] = StoredImages(12);
   const LoaderOptions options = with_dataloader(options_for(dataset, 3));  // ring_depth 3 counts for nothing
-  const auto loader = make_loader(*storage, options);
-  loader->start();
+  const auto loader = started(*storage, options);
   EXPECT_EQ(settled(*loader), 6);
   EXPECT_EQ(loader->stats().images, 6 * 6);
   const Batch first = loader->next();
@@ -91,8 +79,7 @@ TEST(DataLoader, OneThreadMakesAWholeBatch) {
   WatchedStorage storage(open_storage("files", {dataset, "", true, {}}));
   LoaderOptions options = with_dataloader(options_for(dataset, 2));
   options.sampler.order = Order::in_order;
-  const auto loader = make_loader(storage, options);
-  loader->start();
+  const auto loader = started(storage, options);
   ASSERT_EQ(settled(*loader), 4);  // batches of six: the whole epoch
   const auto readers = storage.readers();
   ASSERT_EQ(readers.size(), 24u);
@@ -105,16 +92,15 @@ TEST(DataLoader, OneThreadMakesAWholeBatch) {
 
 TEST(DataLoader, AnErrorOfAThreadReachesNextAndEndsAllThreads) {
   const auto [folder, dataset, storage] = StoredImages(12);
-  for (int threads : {1, 4}) {
-    LoaderOptions options = with_dataloader(options_for(dataset, threads));
-    options.classes = 1;
-    const auto loader = make_loader(*storage, options);
-    loader->start();
-    const std::string why = failure_of([&] {
-      for (int i = 0; i < 4; ++i) loader->release(loader->next());
-    });
-    EXPECT_NE(why.find("the model has 1 classes"), std::string::npos) << why;
-  }
+  for (const HandingOver handing_over : {HandingOver::ring, HandingOver::dataloader})
+    for (const bool copying : {false, true})
+      for (int threads : {1, 4}) {
+        LoaderOptions options = options_for(dataset, threads);
+        options.handing_over = handing_over;
+        if (copying) options.copy_to = BatchBuffer::on_heap;
+        options.classes = 1;
+        EXPECT_SAYS(failure_to_load(*storage, options, 4), "the model has 1 classes");
+      }
 }
 
 TEST(DataLoader, EndsPromptlyWhenFullHeldOrUnstarted) {
@@ -122,19 +108,14 @@ TEST(DataLoader, EndsPromptlyWhenFullHeldOrUnstarted) {
   const LoaderOptions options = with_dataloader(options_for(dataset, 4));
   { const auto unstarted = make_loader(*storage, options); }
   {
-    const auto full = make_loader(*storage, options);
-    full->start();
+    const auto full = started(*storage, options);
     settled(*full);
   }
   {
-    const auto held = make_loader(*storage, options);
-    held->start();
+    const auto held = started(*storage, options);
     for (int i = 0; i < 9; ++i) held->next();  // all buffers
   }
-  {
-    const auto at_work = make_loader(*storage, options);
-    at_work->start();
-  }
+  { const auto at_work = started(*storage, options); }
 }
 
 // Memory of the copies, to tell it from that of the loader's threads.
@@ -159,8 +140,7 @@ TEST(CopyingThread, HandsOverTheSameBatchesInOtherMemory) {
       if (whole) options = with_dataloader(options);
       options.copy_to = copies.allocator();
       EXPECT_EQ(load(*storage, options, 23), expected) << threads << whole;
-      const auto loader = make_loader(*storage, options);
-      loader->start();
+      const auto loader = started(*storage, options);
       const Batch batch = loader->next();
       EXPECT_TRUE(copies.memory.count(batch.images));
       EXPECT_TRUE(copies.memory.count(batch.labels));
@@ -171,23 +151,11 @@ TEST(CopyingThread, LetsNoMoreBatchesBeAheadAndNeedsTwiceTheMemory) {
   const auto [folder, dataset, storage] = StoredImages(12);
   LoaderOptions options = with_dataloader(options_for(dataset, 3));
   options.copy_to = BatchBuffer::on_heap;
-  const auto loader = make_loader(*storage, options);
-  loader->start();
+  const auto loader = started(*storage, options);
   EXPECT_EQ(settled(*loader), 6);
   EXPECT_EQ(loader->stats().images, 6 * 6);
   const int64_t image_bytes = bytes_per_image(options.format, options.image_px);
   EXPECT_EQ(loader->stats().buffer_bytes, 2 * 7 * 6 * (image_bytes + 8));
-}
-
-TEST(CopyingThread, DoesNotHideAnErrorOfAnotherThread) {
-  const auto [folder, dataset, storage] = StoredImages(12);
-  LoaderOptions options = options_for(dataset, 2);
-  options.copy_to = BatchBuffer::on_heap;
-  options.classes = 1;
-  const auto loader = make_loader(*storage, options);
-  loader->start();
-  const std::string why = failure_of([&] { loader->next(); });
-  EXPECT_NE(why.find("the model has 1 classes"), std::string::npos) << why;
 }
 
 TEST(DataLoader, TheFieldsNamesAreTheModes) {

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "bench/loading/loader/loader.h"
-#include "tests/support/small_images.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/loaded_batches.h"
 
 namespace bench::device_decoding_test {
 
@@ -77,21 +77,15 @@ DeviceDecoding FakeDevice::decoding() {
           .fill = [this](void* to, const void* from, size_t bytes) { std::memcpy(reach(to), from, bytes); }};
 }
 
-LoaderOptions options_for(int64_t records, int threads) {
-  LoaderOptions options;
-  options.batch_size = 5;
-  options.image_px = 16;
-  options.threads = threads;
-  options.ring_depth = 3;
-  options.classes = 2;
+LoaderOptions for_pixels_of(const Dataset& dataset, int threads, Order order = Order::shuffled) {
+  LoaderOptions options = options_for(dataset, threads, 5);
   options.format = BatchFormat::uint8;
-  options.sampler.records = records;
+  options.sampler.order = order;
   return options;
 }
 
 std::vector<Bytes> load(Storage& storage, const LoaderOptions& options, const FakeDevice* device = nullptr) {
-  const auto loader = make_loader(storage, options);
-  loader->start();
+  const auto loader = started(storage, options);
   std::vector<Bytes> batches;
   for (int i = 0; i < 7; ++i) {
     const Batch batch = loader->next();
@@ -106,13 +100,11 @@ std::vector<Bytes> load(Storage& storage, const LoaderOptions& options, const Fa
 }
 
 TEST(DeviceDecoding, GivesTheSameBatchesInMemoryOfItsOwn) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 23);
-  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
-  const auto expected = load(*storage, options_for(23, 2));
+  const auto [folder, dataset, storage] = StoredImages(23);
+  const auto expected = load(*storage, for_pixels_of(dataset, 2));
   for (const int threads : {0, 1, 4}) {
     FakeDevice device;
-    LoaderOptions options = options_for(23, threads);
+    LoaderOptions options = for_pixels_of(dataset, threads);
     options.decoding = device.decoding();
     EXPECT_EQ(load(*storage, options, &device), expected);
     EXPECT_EQ(device.decoders, std::max(1, threads)) << "one for each thread";
@@ -167,14 +159,12 @@ DeviceDecoding of_batches(FakeDevice& device, const Bytes& bad_end = {}) {
 }
 
 TEST(DeviceDecoding, BatchesThatAreDecodedTogetherAreTheSame) {
-  const TemporaryFolder folder;
-  const Dataset dataset = small_dataset(folder.path(), 23);
-  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
-  const auto expected = load(*storage, options_for(23, 2));
+  const auto [folder, dataset, storage] = StoredImages(23);
+  const auto expected = load(*storage, for_pixels_of(dataset, 2));
   for (const int threads : {0, 1, 4})
     for (const HandingOver handing_over : {HandingOver::ring, HandingOver::dataloader}) {
       FakeDevice device;
-      LoaderOptions options = options_for(23, threads);
+      LoaderOptions options = for_pixels_of(dataset, threads);
       options.handing_over = handing_over;
       options.decoding = of_batches(device);
       EXPECT_EQ(load(*storage, options, &device), expected) << threads << " threads";
@@ -189,36 +179,32 @@ TEST(DeviceDecoding, WhatABatchRefusesIsReplacedAndCounted) {
   Bytes refused = good;  // what follows its end marker doesn't matter to the CPU's decoder
   refused.insert(refused.end(), bad_end.begin(), bad_end.end());
   write_bytes(seventh, refused);
-  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto storage = open_storage("files", {dataset, "", true, {}});
   FakeDevice device;
-  LoaderOptions options = options_for(210, 3);
-  options.sampler.order = Order::in_order;
+  LoaderOptions options = for_pixels_of(dataset, 3, Order::in_order);
   options.decoding = of_batches(device, bad_end);
   const auto found = load(*storage, options, &device);
 
   write_bytes(seventh, Bytes(100, 1));  // the CPU's decoder replaces it in the same way
-  const auto damaged = StorageRegistry::instance().find("files")({dataset, "", true, {}});
-  LoaderOptions on_cpu = options_for(210, 3);
-  on_cpu.sampler.order = Order::in_order;
-  EXPECT_EQ(found, load(*damaged, on_cpu));
+  const auto damaged = open_storage("files", {dataset, "", true, {}});
+  EXPECT_EQ(found, load(*damaged, for_pixels_of(dataset, 3, Order::in_order)));
 
   write_bytes(seventh, refused);
   FakeDevice another;
   options.decoding = of_batches(another, bad_end);
-  const auto loader = make_loader(*storage, options);
-  loader->start();
+  const auto loader = started(*storage, options);
   for (int i = 0; i < 3; ++i) loader->release(loader->next());
   const LoaderStats stats = loader->stats();
   EXPECT_EQ(stats.bad_images, 1);
   ASSERT_EQ(stats.warnings.size(), 1u);
-  EXPECT_NE(stats.warnings[0].find("refused"), std::string::npos);
+  EXPECT_SAYS(stats.warnings[0], "refused");
   EXPECT_GE(stats.images, 15);
 }
 
 TEST(DeviceDecoding, SyntheticBatchesAreInItsMemoryToo) {
-  const auto storage = StorageRegistry::instance().find("synthetic")({});
+  const auto storage = open_storage("synthetic", {});
   FakeDevice device;
-  LoaderOptions options = options_for(5, 1);
+  LoaderOptions options = for_pixels_of({}, 1);
   const auto expected = load(*storage, options);
   options.decoding = device.decoding();
   EXPECT_EQ(load(*storage, options, &device), expected);
@@ -228,10 +214,9 @@ TEST(DeviceDecoding, DamagedImagesAreReplacedAsEver) {
   const TemporaryFolder folder;
   const Dataset dataset = small_dataset(folder.path(), 210);
   write_bytes(folder.path() / dataset.images[7].path, Bytes(100, 1));
-  const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
+  const auto storage = open_storage("files", {dataset, "", true, {}});
   FakeDevice device;
-  LoaderOptions options = options_for(210, 3);
-  options.sampler.order = Order::in_order;
+  LoaderOptions options = for_pixels_of(dataset, 3, Order::in_order);
   const auto expected = load(*storage, options);
   options.decoding = device.decoding();
   EXPECT_EQ(load(*storage, options, &device), expected);

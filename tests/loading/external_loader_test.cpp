@@ -1,11 +1,11 @@
 // unit: an external loader's batches are those of its adapter; what is wrong with them, or with the program,
 // is named; its end and its reader's are noticed within a second, and nothing is left of it
-#include "bench/loading/loader/external_loader.h"
-
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/loading/loader/loader.h"
 #include "harness/base/child_process.h"
 #include "harness/base/descendants.h"
 #include "tests/support/failure_of.h"
@@ -68,8 +68,7 @@ class ExternalLoader : public testing::Test {
   // Copies of the batches that this suite's loader makes, and the file with their images.
   std::vector<Bytes> expected(LoaderOptions options, const fs::path& file) {
     options.external.reset();
-    const auto loader = make_loader(*storage_, options);
-    loader->start();
+    const auto loader = started(*storage_, options);
     std::vector<Bytes> all;
     Bytes text;
     for (int i = 0; i < kBatches; ++i) {
@@ -93,8 +92,7 @@ class ExternalLoader : public testing::Test {
   }
   std::string failure(const LoaderOptions& options) {
     return failure_of([&] {
-      const auto loader = make_loader(*storage_, options);
-      loader->start();
+      const auto loader = started(*storage_, options);
       for (int i = 0; i < kBatches; ++i) loader->release(loader->next());
     });
   }
@@ -109,8 +107,7 @@ TEST_F(ExternalLoader, HandsOverTheAdaptersBatches) {
     const fs::path file = folder_.path() / "batches";
     const LoaderOptions wanted = options(kAdapter, {file}, format);
     const std::vector<Bytes> all = expected(wanted, file);
-    const auto loader = make_external_loader(*storage_, wanted);
-    loader->start();
+    const auto loader = started(*storage_, wanted);
     for (int i = 0; i < kBatches; ++i) {
       const auto asked_at = Clock::now();
       const Batch batch = loader->next();
@@ -134,8 +131,7 @@ TEST_F(ExternalLoader, ComparesImagesOfAnOwnOrderByTheirLabels) {
   const fs::path file = folder_.path() / "batches";
   const LoaderOptions wanted = options(kAdapter, {file, "backwards"});
   expected(wanted, file);
-  const auto loader = make_external_loader(*storage_, wanted);
-  loader->start();
+  const auto loader = started(*storage_, wanted);
   for (int i = 0; i < kBatches; ++i) loader->release(loader->next());
   const auto external = loader->compare();
   EXPECT_GT(external->misplaced, 0);
@@ -149,8 +145,7 @@ def batches(rank, world, batch, threads, data):
         labels = [image.label for image in data.images[number * batch:(number + 1) * batch]]
         yield memoryview(bytearray(batch * 3 * data.px ** 2)).cast("B", (batch, data.px, data.px, 3)), labels
 )");
-  const auto loader = make_external_loader(*storage_, wanted);
-  loader->start();
+  const auto loader = started(*storage_, wanted);
   for (int i = 0; i < kBatches; ++i) loader->release(loader->next());
   EXPECT_EQ(loader->compare()->misplaced, 0);
   EXPECT_GT(loader->compare()->mean_difference.value(), 20);
@@ -251,8 +246,7 @@ TEST_F(ExternalLoader, ItsDeathIsNoticedAtOnceAndItsWorkersEnd) {
   const fs::path file = folder_.path() / "pids";
   Pids pids;
   {
-    const auto loader = make_external_loader(*storage_, options(kWithWorker, {file}));
-    loader->start();
+    const auto loader = started(*storage_, options(kWithWorker, {file}));
     loader->release(loader->next());
     pids = pids_in(file);
     ASSERT_GT(pids.worker, 0);
@@ -272,8 +266,7 @@ TEST_F(ExternalLoader, EndsWithItsReader) {
   const LoaderOptions wanted = options(kWithWorker, {file});
   const pid_t reader = ::fork();
   if (reader == 0) {
-    const auto loader = make_external_loader(*storage_, wanted);
-    loader->start();
+    const auto loader = started(*storage_, wanted);
     for (;;) loader->release(loader->next());
   }
   const Pids pids = pids_in(file);
@@ -294,8 +287,7 @@ def batches(rank, world, batch, threads, data):
         yield images, [0] * batch
 )");
   wanted.ring_depth = 1;
-  const auto loader = make_external_loader(*storage_, wanted);
-  loader->start();
+  const auto loader = started(*storage_, wanted);
   std::vector<double> us;
   for (int i = 0; i < 2000; ++i) {
     const Batch batch = loader->next();

@@ -7,10 +7,10 @@
 #include <random>
 #include <thread>
 
-#include "bench/dataset/pack.h"
 #include "bench/formats/mapped_file.h"
 #include "bench/loading/storage/cache_proof.h"
 #include "bench/loading/storage/page_cache.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/loaded_batches.h"
 
 namespace bench::kept_cold_test {
@@ -91,8 +91,7 @@ TEST_F(KeptCold, RecordsOfAShuffledSliceAreNotInTheCache) {
       continue;
     SCOPED_TRACE(value.name);
     std::filesystem::path packed;
-    if (value.traits.packed.value_or(false))
-      packed = PackRegistry::instance().find(value.name)({dataset_, folder_.path()}).location;
+    if (value.traits.packed.value_or(false)) packed = pack(dataset_, folder_.path(), value.name).location;
     ReadCounts counts;
     const auto storage =
         kept_cold(open_storage(value.name, {dataset_, packed, true, records_}), records_, 1, counts);
@@ -116,7 +115,7 @@ TEST_F(KeptCold, RecordsOfAShuffledSliceAreNotInTheCache) {
 }
 
 TEST_F(KeptCold, ManyReadersGetTheirRecordsWhilePagesAreDropped) {
-  const auto packed = PackRegistry::instance().find("lmdb")({dataset_, folder_.path()}).location;
+  const auto packed = pack(dataset_, folder_.path(), "lmdb").location;
   ReadCounts counts;
   const auto storage =
       kept_cold(open_storage("lmdb", {dataset_, packed, true, records_}), records_, 4, counts);
@@ -143,8 +142,7 @@ TEST_F(KeptCold, AThirdThatWasReadAheadIsFound) {
   EXPECT_LT(cache.cached_records_by_third.at(0), 0.1);
   EXPECT_EQ(cache.cached_records_by_third.at(2), 1);
   EXPECT_EQ(cache.state, "mixed");
-  EXPECT_NE(proof.violation().find("% of the records that it read in third 2 of 3"), std::string::npos)
-      << proof.violation();
+  EXPECT_SAYS(proof.violation(), "% of the records that it read in third 2 of 3");
 }
 
 TEST_F(KeptCold, StoragesWithoutPageCacheStayAsTheyAre) {
@@ -155,7 +153,7 @@ TEST_F(KeptCold, StoragesWithoutPageCacheStayAsTheyAre) {
 }
 
 TEST_F(KeptCold, TheMappingOfALibraryIsFound) {
-  const auto packed = PackRegistry::instance().find("lmdb")({dataset_, folder_.path()}).location;
+  const auto packed = pack(dataset_, folder_.path(), "lmdb").location;
   const std::filesystem::path file = packed / "data.mdb";
   EXPECT_TRUE(mapping_of(file).empty());
   const auto storage = open_storage("lmdb", {dataset_, packed, true, records_});

@@ -6,13 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "bench/dataset/pack.h"
 #include "bench/formats/raw_index.h"
 #include "bench/image/decode.h"
-#include "bench/loading/loader/loader.h"
-#include "bench/loading/storage/storage.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/small_images.h"
+#include "tests/support/loaded_batches.h"
 
 namespace bench::raw_test {
 
@@ -36,13 +33,9 @@ class RawPixels : public testing::Test {
     for (int i = 0; i < count; ++i)
       add(fmt::format("{:03}.JPEG", i), small_jpeg(30 + i % 7 * 5, 24 + i % 5 * 6, static_cast<uint32_t>(i)));
   }
-  PackResult pack() {
-    PackRequest request{dataset_, folder_.path() / "store"};
-    fs::create_directories(request.folder);
-    return PackRegistry::instance().find("raw")(request);
-  }
-  std::unique_ptr<Storage> open(const fs::path& location, std::vector<int64_t> records = {}) {
-    return StorageRegistry::instance().find("raw")({dataset_, location, true, std::move(records)});
+  PackResult packed() { return pack(dataset_, folder_.path() / "store", "raw"); }
+  std::unique_ptr<Storage> open(const fs::path& location) {
+    return open_storage("raw", {dataset_, location, true, {}});
   }
 };
 
@@ -56,7 +49,7 @@ TEST_F(RawPixels, EqualTorchvisionsResize) {
   for (Case row; list >> row.name >> row.width >> row.height;) cases.push_back(row);
   ASSERT_EQ(cases.size(), 14u);
   for (const Case& row : cases) add(row.name, read_bytes(kGolden / "pixels" / row.name));
-  const auto storage = open(pack().location);
+  const auto storage = open(packed().location);
   EXPECT_EQ(storage->used(), "raw");
   const auto reader = storage->reader();
   const Bytes expected = read_bytes(kGolden / "raw/expected.bin");
@@ -80,7 +73,7 @@ TEST_F(RawPixels, EqualTorchvisionsResize) {
 
 TEST_F(RawPixels, AreWhatTheDecoderTakes) {
   add_small_images(3);
-  const auto storage = open(pack().location);
+  const auto storage = open(packed().location);
   const EncodedImage image = storage->reader()->read(1);
   Decoder decoder;
   const ImageSize size = decoder.size(image);
@@ -101,12 +94,12 @@ TEST_F(RawPixels, KeepTheNumbersOfBadImages) {
   add("3.JPEG", small_jpeg(6500, 100, 2));  // a side of 256 would make the other 16,640
   add("4.JPEG", {'n', 'o', 'n', 'e'});
   for (int i = 5; i < 37; ++i) add(fmt::format("{}.JPEG", i), small_jpeg(20 + i, 30, 3));
-  const PackResult packed = pack();
-  EXPECT_NE(packed.note.find("packed 37 images, 4 of them without pixels"), std::string::npos) << packed.note;
-  const auto storage = open(packed.location);
+  const PackResult made = packed();
+  EXPECT_SAYS(made.note, "packed 37 images, 4 of them without pixels");
+  const auto storage = open(made.location);
   const auto reader = storage->reader();
   for (const int64_t bad : {0, 1, 3, 4})
-    EXPECT_NE(failure_of([&] { reader->read(bad); }).find("could not be decoded"), std::string::npos) << bad;
+    EXPECT_SAYS(failure_of([&] { reader->read(bad); }), "could not be decoded") << bad;
   EXPECT_EQ(reader->read(2).raw_width, 384);
   for (int i = 5; i < 37; ++i) EXPECT_EQ(reader->read(i).label, i % 5);
   EXPECT_EQ(reader->read(36).raw_width, 256 * 56 / 30);
@@ -114,52 +107,25 @@ TEST_F(RawPixels, KeepTheNumbersOfBadImages) {
 
 TEST_F(RawPixels, OfNothingButBadImages) {
   for (const char* name : {"0.JPEG", "1.JPEG", "2.JPEG"}) add(name, Bytes(50, 3));
-  const auto storage = open(pack().location);
+  const auto storage = open(packed().location);
   EXPECT_THROW(storage->reader()->read(1), std::runtime_error);
 }
 
-TEST_F(RawPixels, AreMadeOnceForEachNumberOfImages) {
+TEST_F(RawPixels, CutOffFilesAreNamed) {
   add_small_images(12);
-  EXPECT_EQ(pack().note, "packed 12 images");
-  EXPECT_EQ(pack().note, "already packed");
-  const Dataset all = dataset_;
-  dataset_.images.resize(5);
-  const auto location = pack().location;
-  dataset_ = all;
-  EXPECT_EQ(open(location, {4})->reader()->read(4).label, 4);
-  EXPECT_THROW(open(location, {4})->reader()->read(5), std::runtime_error);
-  EXPECT_NE(failure_of([&] { open(location, {0, 5}); }).find("6 are needed"), std::string::npos);
-}
-
-TEST_F(RawPixels, NameTheirShardsForThePageCache) {
-  add_small_images(12);
-  const auto location = pack().location;
-  const auto storage = open(location);
-  EXPECT_EQ(storage->cached_files({3, 4, 5}), (std::vector<fs::path>{location / "train-00001-of-00004.rgb"}));
-  EXPECT_EQ(storage->cached_files({0, 3, 11}).size(), 3u);
-  const auto reader = storage->reader();
-  EXPECT_EQ(reader->read(3).bytes.data(), storage->reader()->read(3).bytes.data());  // no copy
-}
-
-TEST_F(RawPixels, CutOffOrMissingFilesAreNamed) {
-  add_small_images(12);
-  EXPECT_NE(failure_of([&] { open(""); }).find("make_dataset pack --to raw"), std::string::npos);
-  const auto location = pack().location;
+  const auto location = packed().location;
   const Bytes index = read_bytes(location / "index.bin");
   for (size_t size = 0; size < index.size(); ++size) {
     write_bytes(location / "index.bin",
                 Bytes(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(size)));
-    EXPECT_NE(failure_of([&] { open(location); }).find("index.bin"), std::string::npos) << size;
+    EXPECT_SAYS(failure_of([&] { open(location); }), "index.bin") << size;
   }
   write_bytes(location / "index.bin", index);
   const auto shard = location / "train-00002-of-00004.rgb";
   for (const auto size : {fs::file_size(shard) - 1, uintmax_t{0}}) {
     fs::resize_file(shard, size);
-    EXPECT_NE(failure_of([&] { open(location); }).find("train-00002-of-00004.rgb is cut off"),
-              std::string::npos);
+    EXPECT_SAYS(failure_of([&] { open(location); }), "train-00002-of-00004.rgb is cut off");
   }
-  fs::remove(shard);
-  EXPECT_NE(failure_of([&] { open(location); }).find(shard.string()), std::string::npos);
 }
 
 void flip(const fs::path& file, size_t at, uint8_t bits) {
@@ -170,7 +136,7 @@ void flip(const fs::path& file, size_t at, uint8_t bits) {
 
 TEST_F(RawPixels, ADamagedRecordIsNamedAndOthersAreRead) {
   add_small_images(12);
-  const auto location = pack().location;
+  const auto location = packed().location;
   const auto shard = location / "train-00001-of-00004.rgb";
   for (const size_t at : {size_t{0}, static_cast<size_t>(fs::file_size(shard)) / 2}) {
     flip(shard, at, 0x10);
@@ -182,9 +148,7 @@ TEST_F(RawPixels, ADamagedRecordIsNamedAndOthersAreRead) {
       if (message.empty()) continue;
       ++refused;
       EXPECT_TRUE(record >= 3 && record < 6) << record;
-      EXPECT_NE(message.find(fmt::format("record {} in {}: the checksum", record, shard.string())),
-                std::string::npos)
-          << message;
+      EXPECT_SAYS(message, fmt::format("record {} in {}: the checksum", record, shard.string()));
     }
     EXPECT_EQ(refused, 1) << "byte " << at;
     flip(shard, at, 0x10);
@@ -193,25 +157,20 @@ TEST_F(RawPixels, ADamagedRecordIsNamedAndOthersAreRead) {
 
 TEST_F(RawPixels, DamagedRecordsAreBadImages) {
   add_small_images(300);
-  const auto location = pack().location;
+  const auto location = packed().location;
   flip(location / "train-00001-of-00004.rgb", 1000, 0x01);
   flip(location / "train-00003-of-00004.rgb", 5000, 0x80);
   const auto storage = open(location);
-  LoaderOptions options;
-  options.batch_size = 50;
-  options.image_px = 16;
-  options.threads = 2;
+  LoaderOptions options = options_for(dataset_, 2, 50);
   options.classes = 5;
-  options.sampler.records = 300;
-  const auto loader = make_loader(*storage, options);
-  loader->start();
+  const auto loader = started(*storage, options);
   for (int batch = 0; batch < 6; ++batch) loader->release(loader->next());
   EXPECT_GE(loader->stats().bad_images, 2);
 }
 
 TEST_F(RawPixels, CopiesOfAnEarlierFormatArePackedAgain) {
   add_small_images(12);
-  const auto location = pack().location;
+  const auto location = packed().location;
   const Bytes now = read_bytes(location / "index.bin");
   write_bytes(location / "index.bin", {'R', 'A', 'W', 'I', 'D', 'X', '0', '1'});  // without checksums
   const fs::path file = location.string() + ".pack.json";
@@ -219,11 +178,9 @@ TEST_F(RawPixels, CopiesOfAnEarlierFormatArePackedAgain) {
   record["version"] = 1;
   std::ofstream(file) << record;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(pack().note, "packed 12 images");
+  EXPECT_EQ(packed().note, "packed 12 images");
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find(location.string() + " was packed in format 1 and this version reads format 2"),
-            std::string::npos)
-      << said;
+  EXPECT_SAYS(said, location.string() + " was packed in format 1 and this version reads format 2");
   EXPECT_EQ(read_bytes(location / "index.bin"), now);
 }
 
@@ -231,9 +188,7 @@ TEST_F(RawPixels, CopiesOfAnEarlierFormatArePackedAgain) {
 TEST_F(RawPixels, AdviceDependsOnWhoPackedThem) {
   add_small_images(12);
   dataset_.fingerprint = "0123456789abcdef";
-  PackRequest request{dataset_, folder_.path() / "store" / dataset_.fingerprint};
-  fs::create_directories(request.folder);
-  const auto own = PackRegistry::instance().find("raw")(request).location;
+  const auto own = pack(dataset_, folder_.path() / "store" / dataset_.fingerprint, "raw").location;
   const auto foreign = folder_.path() / "mine";
   fs::copy(own, foreign);
   const auto damage = [&](const fs::path& location) {
@@ -243,15 +198,15 @@ TEST_F(RawPixels, AdviceDependsOnWhoPackedThem) {
     return record + "\n" + failure_of([&] { open(location); });
   };
   const std::string ours = damage(own), theirs = damage(foreign);
-  EXPECT_NE(ours.find("remove the folder " + own.string()), std::string::npos) << ours;
-  EXPECT_NE(theirs.find("restore what is damaged"), std::string::npos) << theirs;
+  EXPECT_SAYS(ours, "remove the folder " + own.string());
+  EXPECT_SAYS(theirs, "restore what is damaged");
   EXPECT_EQ(theirs.find("remove"), std::string::npos) << theirs;
 }
 
 // Any wrong number in the index is detected, and nothing outside the shard is read.
 TEST_F(RawPixels, DamagedIndexNeverCrashes) {
   add_small_images(12);
-  const auto location = pack().location;
+  const auto location = packed().location;
   const Bytes whole = read_bytes(location / "index.bin");
   std::fstream stream(location / "index.bin", std::ios::binary | std::ios::in | std::ios::out);
   const auto put = [&](size_t at, int byte) {

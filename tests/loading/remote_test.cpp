@@ -43,8 +43,8 @@ TEST_F(ObjectStoreTest, AMissingImageIsNamedAndTheNextOneComes) {
   const auto storage = open("remote", server->url());
   const auto reader = storage->reader();
   const std::string why = failure_of([&] { reader->read(3); });
-  EXPECT_NE(why.find(dataset.images[3].path), std::string::npos) << why;
-  EXPECT_NE(why.find("HTTP status 404"), std::string::npos) << why;
+  EXPECT_SAYS(why, dataset.images[3].path);
+  EXPECT_SAYS(why, "HTTP status 404");
   expect_record(*reader, 4);
 }
 
@@ -54,12 +54,12 @@ TEST_F(ObjectStoreTest, AnImageThatChangedItsLengthIsRefused) {
   for (const int64_t more : {-1, 1, 1 << 20}) {
     fs::resize_file(dataset.root / dataset.images[3].path, uintmax_t(dataset.images[3].bytes + more));
     const std::string why = failure_of([&] { reader->read(3); });
-    EXPECT_NE(why.find(fmt::format("the index says {}", dataset.images[3].bytes)), std::string::npos) << why;
+    EXPECT_SAYS(why, fmt::format("the index says {}", dataset.images[3].bytes));
     expect_record(*reader, 4);
   }
   dataset.images[3].bytes = int64_t{1} << 40;
   const auto other = open("remote", server->url());
-  EXPECT_NE(failure_of([&] { other->reader()->read(3); }).find("at most"), std::string::npos);
+  EXPECT_SAYS(failure_of([&] { other->reader()->read(3); }), "at most");
 }
 
 TEST_F(ObjectStoreTest, WhatIsOutOfReachIsNamed) {
@@ -67,10 +67,10 @@ TEST_F(ObjectStoreTest, WhatIsOutOfReachIsNamed) {
   { port = base::Listener(0, false).port(); }
   const std::string url = fmt::format("http://127.0.0.1:{}/", port);
   const std::string why = failure_of([&] { open("remote", url); });
-  EXPECT_NE(why.find(url), std::string::npos) << why;
-  EXPECT_NE(why.find("running"), std::string::npos) << why;
-  EXPECT_NE(failure_of([&] { open("remote", ""); }).find("URL"), std::string::npos);
-  EXPECT_NE(failure_of([&] { open("remote", server->url() + "nothing/"); }).find("404"), std::string::npos);
+  EXPECT_SAYS(why, url);
+  EXPECT_SAYS(why, "running");
+  EXPECT_SAYS(failure_of([&] { open("remote", ""); }), "URL");
+  EXPECT_SAYS(failure_of([&] { open("remote", server->url() + "nothing/"); }), "404");
 }
 
 TEST_F(ObjectStoreTest, AServerThatEndsIsMissed) {
@@ -82,8 +82,8 @@ TEST_F(ObjectStoreTest, AServerThatEndsIsMissed) {
   const std::string why = failure_of([&] {
     for (int64_t record = 1; record < 10; ++record) reader->read(record);
   });
-  EXPECT_NE(why.find(server->url()), std::string::npos) << why;
-  EXPECT_NE(end_of(server->service()).find("signal 9"), std::string::npos);
+  EXPECT_SAYS(why, server->url());
+  EXPECT_SAYS(end_of(server->service()), "signal 9");
 }
 
 TEST_F(ObjectStoreTest, CountsWhatItSent) {

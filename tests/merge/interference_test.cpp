@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "bench/synthetic/rank_report.h"
+#include "tests/support/fake_report.h"
 #include "tests/support/merged.h"
 
 namespace harness::interference_test {

@@ -2,8 +2,8 @@
 // rank
 #include <gtest/gtest.h>
 
-#include "bench/synthetic/rank_report.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/fake_report.h"
 #include "tests/support/merged.h"
 
 namespace bench::merge_test {

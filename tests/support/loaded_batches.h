@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "bench/loading/loader/loader.h"
-#include "tests/support/small_images.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/stored_images.h"
 
 namespace bench {
-
-inline std::unique_ptr<Storage> open_storage(const std::string& name, const StorageOptions& options) {
-  return StorageRegistry::instance().find(name)(options);
-}
 
 // A small data set in files that it removes at its end.
 struct StoredImages {
@@ -36,6 +33,12 @@ inline LoaderOptions options_for(const Dataset& dataset, int threads, int64_t ba
   return options;
 }
 
+inline std::unique_ptr<Loader> started(Storage& storage, const LoaderOptions& options) {
+  auto loader = make_loader(storage, options);
+  loader->start();
+  return loader;
+}
+
 struct Copy {
   std::vector<float> images;
   std::vector<int64_t> labels;
@@ -49,8 +52,7 @@ inline Copy copy_of(const Batch& batch, const LoaderOptions& options) {
 }
 
 inline std::vector<Copy> load(Storage& storage, const LoaderOptions& options, int batches) {
-  const auto loader = make_loader(storage, options);
-  loader->start();
+  const auto loader = started(storage, options);
   std::vector<Copy> copies;
   for (int i = 0; i < batches; ++i) {
     const Batch batch = loader->next();
@@ -59,6 +61,10 @@ inline std::vector<Copy> load(Storage& storage, const LoaderOptions& options, in
     loader->release(batch);
   }
   return copies;
+}
+
+inline std::string failure_to_load(Storage& storage, const LoaderOptions& options, int batches) {
+  return failure_of([&] { load(storage, options, batches); });
 }
 
 // Waits until the count stays the same for a while.

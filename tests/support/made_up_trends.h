@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "bench/synthetic/history.h"
 #include "harness/nightly/trend.h"
+#include "tests/support/made_up_nights.h"
 
 inline std::vector<harness::Trend> made_up_trends(const std::vector<harness::Night>& nights,
                                                   const MadeUp& made) {
-  std::vector<harness::Trend> trends = harness::trends_of(nights, {});
+  std::vector<harness::Trend> trends = harness::trends_of(nights);
   for (harness::Trend& trend : trends)
     for (const auto& [night, by] : {std::pair{made.machine_step, 1.06}, std::pair{made.row_step, 1.10}}) {
       const bool machine = by < 1.08;

@@ -5,11 +5,10 @@
 #include <optional>
 #include <thread>
 
-#include "bench/loading/storage/storage.h"
 #include "harness/emulate/object_store.h"
 #include "harness/emulate/remote_storage.h"
 #include "tests/support/outcome.h"
-#include "tests/support/small_images.h"
+#include "tests/support/stored_images.h"
 
 namespace bench {
 
@@ -47,9 +46,7 @@ class ObjectStoreTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!harness::why_no_object_store().empty()) GTEST_SKIP() << harness::why_no_object_store();
-    for (const Value& value : registered_values())
-      if (value.axis == "storage" && value.name == "remote" && !value.missing.empty())
-        GTEST_SKIP() << value.missing;
+    if (const std::string why = why_missing("remote"); !why.empty()) GTEST_SKIP() << why;
     dataset = small_dataset(folder.path() / "data", 40);
     serve();
   }
@@ -61,14 +58,10 @@ class ObjectStoreTest : public testing::Test {
   void serve() { server.emplace(dataset.root, folder.path() / "server", folder.path() / "log", nullptr); }
   std::unique_ptr<Storage> open(const std::string& name, const fs::path& location,
                                 const std::vector<int64_t>& records = {}) {
-    return StorageRegistry::instance().find(name)({dataset, location, true, records});
+    return open_storage(name, {dataset, location, true, records});
   }
   void expect_record(StorageReader& reader, int64_t record) {
-    const ImageEntry& entry = dataset.images[size_t(record)];
-    const EncodedImage image = reader.read(record);
-    EXPECT_EQ(image.label, entry.label);
-    EXPECT_EQ(Bytes(image.bytes.begin(), image.bytes.end()), read_bytes(dataset.root / entry.path))
-        << entry.path;
+    bench::expect_record(reader.read(record), dataset, record);
   }
   void expect_all(Storage& storage) {
     const auto reader = storage.reader();

@@ -5,8 +5,6 @@
 
 #include <cmath>
 
-#include "bench/loading/loader/loader.h"
-
 namespace bench {
 namespace {
 
@@ -22,7 +20,7 @@ void BadImages::add(int64_t record, const std::string& name, const std::string& 
   different_.insert(record);
   const std::string warning = fmt::format("{}: {}", name, why);
   if (warnings_.size() < kMostWarnings && different_.size() > warnings_.size()) warnings_.push_back(warning);
-  const int64_t seen = good() + bad_;
+  const int64_t seen = good_ + bad_;
   if (seen < kLeastSeen) return;
   const double expected = kMostBadShare * static_cast<double>(seen);
   const bool by_count =
@@ -40,14 +38,11 @@ void BadImages::stop_after_many_in_a_row(const std::string& name, const std::str
                                why, next_step_));
 }
 
-int64_t BadImages::bad() const {
+void BadImages::add_to(LoaderStats& stats) const {
   const std::lock_guard lock(mutex_);
-  return bad_;
-}
-
-std::vector<std::string> BadImages::warnings() const {
-  const std::lock_guard lock(mutex_);
-  return warnings_;
+  stats.images = good_;
+  stats.bad_images = bad_;
+  stats.warnings = warnings_;
 }
 
 }  // namespace bench

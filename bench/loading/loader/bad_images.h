@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/loading/loader/loader.h"
+
 namespace bench {
 
 class BadImages {
@@ -25,9 +27,7 @@ class BadImages {
   // Throws BadDataset. Called after kMostInARow failures in a row.
   [[noreturn]] void stop_after_many_in_a_row(const std::string& name, const std::string& why) const;
 
-  int64_t good() const { return good_.load(std::memory_order_relaxed); }
-  int64_t bad() const;
-  std::vector<std::string> warnings() const;
+  void add_to(LoaderStats& stats) const;  // the images so far, good and bad ones
 
  private:
   const int64_t records_;

@@ -1,6 +1,8 @@
-// Writes the list of images, maps the ring and compares what comes in it.
-#include "bench/loading/loader/external_loader.h"
-
+// Another program's loader in place of this suite's: row field `loader: external`.
+// What is measured, and what is the same as of this suite's loader: docs/loaders.md. The process starts
+// outside of the clock, when the loader is made; start() lets it make batches, and bytes in two pipes hand
+// over the slots of a ring in shared memory. No bad image is replaced; LoaderStats::encoded_bytes counts the
+// files in the list's order.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -108,18 +108,15 @@ void ExternalProgram::fail(char word) {
   if (word == 'N')
     throw BadDataset(fmt::format("{}: the adapter ended after {} batches; expected {}, which the row takes",
                                  who(), batches_, options_.batches));
-  if (word != 'U' && word != 'E') throw_protocol();
+  if (word != 'U' && word != 'E')
+    throw std::runtime_error(
+        who() + " wrote something unexpected; next: begin the command with a Python, which runs ring.py");
   std::string text;
   char part[4096];
   for (ssize_t size; (size = ::read(full_.number(), part, sizeof part)) > 0;)
     text.append(part, static_cast<size_t>(size));
   if (word == 'U') throw BadDataset(fmt::format("{}: {}", who(), text));
   throw std::runtime_error(fmt::format("{}: {}", who(), text));
-}
-
-void ExternalProgram::throw_protocol() const {
-  throw std::runtime_error(
-      who() + " wrote something unexpected; next: begin the command with a Python, which runs ring.py");
 }
 
 void ExternalProgram::throw_ended() const {

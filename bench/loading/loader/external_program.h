@@ -41,7 +41,6 @@ class ExternalProgram {
 
  private:
   [[noreturn]] void fail(char word);
-  [[noreturn]] void throw_protocol() const;
   [[noreturn]] void throw_ended() const;
   std::string stack() const;
 

@@ -1,10 +1,9 @@
-// Fills ring_depth batches with a fixed random pattern; next() only returns pointers to them.
-#include "bench/loading/loader/fixed_batches.h"
-
+// The loader of the synthetic storage: no threads and no reading. It fills ring_depth batches with a fixed
+// random pattern, and next() only returns pointers to them.
 #include <vector>
 
 #include "bench/image/philox.h"
-#include "bench/loading/loader/batch_buffer.h"
+#include "bench/loading/loader/loader.h"
 
 namespace bench {
 namespace {

@@ -49,10 +49,8 @@ void ImageLoader::decode_together(Worker& worker, Slot& slot) {
 }
 
 void ImageLoader::add_to(LoaderStats& stats) const {
-  stats.images = bad_images_.good();
-  stats.encoded_bytes = encoded_bytes_.load();
-  stats.bad_images = bad_images_.bad();
-  stats.warnings = bad_images_.warnings();
+  bad_images_.add_to(stats);
+  stats.encoded_bytes = encoded_bytes_;
 }
 
 // The sample, or the first record after it that can be read, and with Crop::alone also decoded.

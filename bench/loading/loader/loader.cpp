@@ -14,13 +14,9 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 
-#include "bench/loading/loader/batch_queue.h"
-#include "bench/loading/loader/external_loader.h"
-#include "bench/loading/loader/fixed_batches.h"
 #include "bench/loading/loader/image_loader.h"
 #include "bench/loading/loader/slot.h"
 #include "bench/loading/loader/thread_placement.h"
@@ -58,7 +54,8 @@ class SlotLoader : public Loader {
       slot->open_for = kStopped;
       slot->open_for.notify_all();
     }
-    made_.close();
+    ++made_;
+    made_.notify_one();
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -73,9 +70,7 @@ class SlotLoader : public Loader {
       if (options_.pin_threads) pin_to_core(threads_.back(), options_.first_core + i);
     }
     if (!options_.copy_to || options_.threads == 0) return;
-    threads_.emplace_back([this] {
-      while (const std::optional<int> batch = made_.take()) copy_and_complete(*batch);
-    });
+    threads_.emplace_back([this] { copy_made_batches(); });
     pthread_setname_np(threads_.back().native_handle(), "pin memory");
   }
 
@@ -184,12 +179,22 @@ class SlotLoader : public Loader {
     images_.load(worker, slot, sample, place);
     if (slot.missing.fetch_sub(1) > 1) return;
     images_.decode_together(worker, slot);
-    if (!options_.copy_to)
-      complete(batch);
-    else if (options_.threads == 0)
-      copy_and_complete(batch);
-    else
-      made_.add(batch);
+    if (!options_.copy_to) return complete(batch);
+    if (options_.threads == 0) return copy_and_complete(batch);
+    slot.to_copy = batch;
+    ++made_;
+    made_.notify_one();
+  }
+
+  // The thread of `copy_to`. Of several batches it copies the one first that next() takes first.
+  void copy_made_batches() {
+    for (int copied = 0;; ++copied) {
+      made_.wait(copied);
+      if (stopping_) return;
+      const auto first =
+          std::ranges::min_element(slots_, {}, [](auto& slot) { return slot->to_copy.load(); });
+      copy_and_complete((*first)->to_copy.exchange(Slot::kNone));
+    }
   }
 
   void copy_and_complete(int batch) {
@@ -219,12 +224,12 @@ class SlotLoader : public Loader {
   const Sampler sampler_;
   ImageLoader images_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  BatchQueue made_;  // copy_to: batches that wait for their copy
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
   std::atomic<int64_t> next_ticket_{0};
   std::atomic<int> completed_{0}, taken_{0};  // batches completed by the threads, returned by next()
   std::atomic<int> begun_;                    // dataloader: batches below this number may be made
+  std::atomic<int> made_{0};                  // copy_to: batches that were copied or wait for it
   std::atomic<int> events_{0};                // incremented when next() should check again
   std::atomic<bool> stopping_{false}, failed_{false};
   std::mutex failure_mutex_;

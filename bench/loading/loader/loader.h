@@ -110,7 +110,16 @@ class Loader {
 };
 
 // Allocates and touches the batch buffers. The storage must outlive the loader. Throws std::invalid_argument
-// for sizes below 1.
+// for sizes below 1; with options.external as make_external_loader().
 std::unique_ptr<Loader> make_loader(Storage& storage, const LoaderOptions& options);
+
+// fixed_batches.cpp: the loader of the synthetic storage.
+std::unique_ptr<Loader> make_fixed_batches(const LoaderOptions& options);
+
+// external_loader.cpp: starts the program and waits until it is ready. The storage must read the files of a
+// data set. Throws BadDataset if the adapter delivers what isn't a batch of the row, ends before the slice
+// does or prepares nothing usable; LoaderHangs; std::runtime_error if the program can't be started, fails or
+// dies. next() throws the same. The destructor ends the program and all processes that it has started.
+std::unique_ptr<Loader> make_external_loader(Storage& storage, const LoaderOptions& options);
 
 }  // namespace bench

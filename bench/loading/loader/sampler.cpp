@@ -111,16 +111,12 @@ int64_t Sampler::interleaved(int64_t place, int64_t epoch) const {
 }
 
 std::vector<int64_t> Sampler::records_of_first(int64_t positions) const {
+  std::vector<bool> among_them(static_cast<size_t>(options_.records));
+  for (int64_t position = 0; position < positions; ++position)
+    among_them[static_cast<size_t>(at(position).record)] = true;
   std::vector<int64_t> records;
-  for (int64_t position = 0; position < positions; ++position) {
-    if (position % per_epoch_ == 0 && position > 0) {  // once per epoch, to bound the memory
-      std::sort(records.begin(), records.end());
-      records.erase(std::unique(records.begin(), records.end()), records.end());
-    }
-    records.push_back(at(position).record);
-  }
-  std::sort(records.begin(), records.end());
-  records.erase(std::unique(records.begin(), records.end()), records.end());
+  for (int64_t record = 0; record < options_.records; ++record)
+    if (among_them[static_cast<size_t>(record)]) records.push_back(record);
   return records;
 }
 

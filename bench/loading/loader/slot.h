@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace bench {
 
 struct Slot {
+  static constexpr int kNone = std::numeric_limits<int>::max();
   // Allocates and touches the buffers. `number`: of the slot's first batch.
   Slot(const LoaderOptions& options, int number)
       : buffer(options.batch_size, bytes_per_image(options.format, options.image_px), options.allocate,
@@ -36,6 +38,7 @@ struct Slot {
   std::atomic<int> open_for;
   std::chrono::steady_clock::time_point ready_at;  // written before `complete`
   std::atomic<int> complete{-1};                   // number of the last batch that was finished here
+  std::atomic<int> to_copy{kNone};                 // number of the batch that waits for its copy
   std::atomic<int64_t> missing;                    // images of the batch that are not loaded yet
   std::atomic<int64_t> read_ns{0}, decode_ns{0};   // of all threads
 };

@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "bench/formats/mapped_file.h"
-#include "bench/loading/storage/file_reader.h"
+#include "bench/loading/storage/files.h"
 #endif
 
 namespace bench {

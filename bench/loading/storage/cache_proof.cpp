@@ -46,11 +46,7 @@ CacheProof::CacheProof(const std::string& requested, const Storage& storage,
 // Bytes read so far from the storage's source: a block device or an object store.
 std::optional<int64_t> CacheProof::bytes_read() const {
   if (server_counter_.empty()) return reads_here_ ? device_bytes_read() : std::nullopt;
-  std::ifstream lines(server_counter_);
-  int64_t bytes = 0;
-  for (std::string key; lines >> key >> bytes;)
-    if (key == "wchar:") return bytes;
-  return std::nullopt;
+  return counter_of(std::ifstream(server_counter_), "wchar:");
 }
 
 void CacheProof::slice_begins() { read_before_ = bytes_read(); }

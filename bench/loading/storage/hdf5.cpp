@@ -14,7 +14,6 @@
 #include <cstring>
 
 #include "bench/formats/hdf5_handle.h"
-#include "bench/loading/storage/in_memory.h"
 #include "harness/base/file.h"
 #endif
 
@@ -137,7 +136,18 @@ class Hdf5 : public DatasetStorage, PackedCopy {
     require(records());
   }
 
-  std::unique_ptr<StorageReader> reader() override { return std::make_unique<Reader>(*this); }
+  std::unique_ptr<StorageReader> reader() override {
+    return reader_with([this, buffer = std::vector<uint8_t>()](int64_t record) mutable -> EncodedImage {
+      const size_t size = bytes(record);
+      if (buffer.size() < size) buffer.resize(size);
+      const int64_t read =
+          base::read_all(opened_.descriptor.number(), buffer.data(), size, images_at_ + offsets_[record]);
+      if (read != static_cast<int64_t>(size))
+        throw std::runtime_error(fmt::format("record {} of {} can't be read: {}", record, path_.string(),
+                                             read < 0 ? std::strerror(errno) : "the file ends early"));
+      return {{buffer.data(), size}, labels_[static_cast<size_t>(record)]};
+    });
+  }
   std::vector<fs::path> cached_files(const std::vector<int64_t>&) const override { return {path_}; }
 
   // Size of a record. Throws std::runtime_error if it isn't in the file or is larger than 1 GiB.
@@ -152,26 +162,6 @@ class Hdf5 : public DatasetStorage, PackedCopy {
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    explicit Reader(const Hdf5& storage) : storage_(storage) {}
-    EncodedImage read(int64_t record) override {
-      const size_t size = storage_.bytes(record);
-      if (buffer_.size() < size) buffer_.resize(size);
-      const int64_t read = base::read_all(storage_.opened_.descriptor.number(), buffer_.data(), size,
-                                          storage_.images_at_ + storage_.offsets_[record]);
-      if (read != static_cast<int64_t>(size))
-        throw std::runtime_error(fmt::format("record {} of {} can't be read: {}", record,
-                                             storage_.path_.string(),
-                                             read < 0 ? std::strerror(errno) : "the file ends early"));
-      return {{buffer_.data(), size}, storage_.labels_[static_cast<size_t>(record)]};
-    }
-
-   private:
-    const Hdf5& storage_;
-    std::vector<uint8_t> buffer_;
-  };
-
   int64_t records() const { return static_cast<int64_t>(labels_.size()); }
 
   void describe(const std::string& fingerprint) {

@@ -1,10 +1,9 @@
 // One block of memory holds the images, one after another in the order of their records.
-#include "bench/loading/storage/in_memory.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bench/loading/storage/storage.h"
 #include "harness/base/process_limits.h"
 
 namespace bench {
@@ -44,28 +43,16 @@ class InMemory : public StorageAround {
   std::string used() const override { return name_; }
   std::vector<std::filesystem::path> cached_files(const std::vector<int64_t>&) const override { return {}; }
   std::unique_ptr<StorageReader> reader() override {
-    return std::make_unique<Reader>(*this, storage_->reader());
+    return reader_with([this, others = storage_->reader()](int64_t record) {
+      const auto found = std::lower_bound(records_.begin(), records_.end(), record);
+      if (found != records_.end() && *found == record)
+        if (const EncodedImage& image = images_[size_t(found - records_.begin())]; image.bytes.data())
+          return image;
+      return others->read(record);  // unreadable, or a replacement for a bad image
+    });
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    Reader(const InMemory& kept, std::unique_ptr<StorageReader> others)
-        : kept_(kept), others_(std::move(others)) {}
-    EncodedImage read(int64_t record) override {
-      const auto& records = kept_.records_;
-      const auto found = std::lower_bound(records.begin(), records.end(), record);
-      if (found != records.end() && *found == record)
-        if (const EncodedImage& image = kept_.images_[size_t(found - records.begin())]; image.bytes.data())
-          return image;
-      return others_->read(record);  // unreadable, or a replacement for a bad image
-    }
-
-   private:
-    const InMemory& kept_;
-    const std::unique_ptr<StorageReader> others_;
-  };
-
   const char* name_;
   std::vector<int64_t> records_;
   std::vector<EncodedImage> images_;  // of records_; without bytes: it could not be read

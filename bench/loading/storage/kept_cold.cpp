@@ -2,8 +2,9 @@
 #include "bench/loading/storage/kept_cold.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
-#include <semaphore>
 #include <utility>
 
 #include "bench/loading/storage/page_cache.h"
@@ -21,56 +22,47 @@ class KeptCold : public StorageAround {
     budget_bytes_ /= kDropsPerSet * processes;
     if (shared_files_.empty()) return;
     const int64_t ahead = std::max<int64_t>(1, read_ahead_kb(shared_files_.front()).value_or(128) * 1024);
-    turns_.emplace(std::clamp<int64_t>(budget_bytes_ / ahead, 1, kMostReaders));
+    turns_ = std::max<int64_t>(1, budget_bytes_ / ahead);
   }
 
   std::unique_ptr<StorageReader> reader() override {
-    return std::make_unique<Reader>(storage_->reader(), *this);
+    return reader_with([this, reader = storage_->reader(), device_bytes = std::optional<ThreadDeviceBytes>(),
+                        copy = std::vector<uint8_t>()](int64_t record) mutable {
+      if (!device_bytes) device_bytes.emplace();  // here, because another thread makes the reader
+      const bool shared = !shared_files_.empty();
+      std::optional<Turn> turn;
+      if (shared) turn.emplace(*this);
+      EncodedImage image = reader->read(record);
+      if (shared) {
+        copy.assign(image.bytes.begin(), image.bytes.end());
+        image.bytes = copy;
+      }
+      const auto read = device_bytes->since_last();
+      ++counts_.records;
+      if (read == 0) ++counts_.cached;
+      if (shared) brought_in(read.value_or(int64_t(image.bytes.size())));
+      return image;
+    });
   }
 
  private:
-  static constexpr int64_t kMostReaders = 1024;
-  using Turns = std::optional<std::counting_semaphore<kMostReaders>>;
+  // (A std::counting_semaphore of GCC 12 can leave a thread asleep although a turn is free.)
   class Turn {
    public:
-    explicit Turn(Turns& turns) : turns_(turns) {
-      if (turns_) turns_->acquire();
+    explicit Turn(KeptCold& owner) : owner_(owner) {
+      std::unique_lock lock(owner_.mutex_);
+      owner_.turn_ended_.wait(lock, [&] { return owner_.turns_ > 0; });
+      --owner_.turns_;
     }
     ~Turn() {
-      if (turns_) turns_->release();
+      const std::lock_guard lock(owner_.mutex_);
+      ++owner_.turns_;
+      owner_.turn_ended_.notify_one();
     }
     Turn(const Turn&) = delete;
 
    private:
-    Turns& turns_;
-  };
-
-  class Reader : public StorageReader {
-   public:
-    Reader(std::unique_ptr<StorageReader> reader, KeptCold& owner)
-        : reader_(std::move(reader)), owner_(owner) {}
-
-    EncodedImage read(int64_t record) override {
-      if (!device_bytes_) device_bytes_.emplace();  // not in the constructor, which another thread calls
-      const Turn turn(owner_.turns_);
-      EncodedImage image = reader_->read(record);
-      const bool copy = !owner_.shared_files_.empty();
-      if (copy) {
-        copy_.assign(image.bytes.begin(), image.bytes.end());
-        image.bytes = copy_;
-      }
-      const auto read = device_bytes_->since_last();
-      ++owner_.counts_.records;
-      if (read == 0) ++owner_.counts_.cached;
-      if (copy) owner_.brought_in(read.value_or(int64_t(image.bytes.size())));
-      return image;
-    }
-
-   private:
-    std::unique_ptr<StorageReader> reader_;
     KeptCold& owner_;
-    std::optional<ThreadDeviceBytes> device_bytes_;
-    std::vector<uint8_t> copy_;
   };
 
   void brought_in(int64_t bytes) {
@@ -83,7 +75,9 @@ class KeptCold : public StorageAround {
   const FileList shared_files_;  // that hold several records each; empty: none does
   ReadCounts& counts_;
   int64_t budget_bytes_ = 0;
-  Turns turns_;                       // of readers; empty: all at once
+  std::mutex mutex_;
+  std::condition_variable turn_ended_;
+  int64_t turns_ = 0;                 // of shared files: how many more readers may read now
   std::atomic<int64_t> in_cache_{0};  // bytes that were read from the device since the last drop
 };
 

@@ -117,8 +117,7 @@ class Lmdb : public DatasetStorage, PackedCopy {
     {"storage",
      "lmdb",
      "one LMDB database (key = record number), decoded in place from mapped pages",
-     {.packed = true},
-     ""},
+     {.packed = true}},
     [](const StorageOptions& options) { return std::make_unique<Lmdb>(options); });
 
 }  // namespace

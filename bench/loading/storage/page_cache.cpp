@@ -19,12 +19,12 @@
 #include <utility>
 
 #include "bench/formats/mapped_file.h"
-#include "bench/loading/storage/file_reader.h"
 #include "harness/base/process_limits.h"
 
 namespace bench {
 namespace {
 
+constexpr const char* kReadBytes = "read_bytes:";
 constexpr size_t kMostFilesAsked = 2000;  // of more files, evenly spaced ones are sampled
 
 // None where it is missing or may not be read: the loader counts it as a bad image.
@@ -177,14 +177,14 @@ std::optional<double> resident_share(const FileList& files) {
   return static_cast<double>(total.resident) / static_cast<double>(total.all);
 }
 
-static std::optional<int64_t> read_bytes_of(std::istream&& lines) {
+std::optional<int64_t> counter_of(std::istream&& io, const char* wanted) {
   int64_t bytes = 0;
-  for (std::string key; lines >> key >> bytes;)
-    if (key == "read_bytes:") return bytes;
+  for (std::string key; io >> key >> bytes;)
+    if (key == wanted) return bytes;
   return std::nullopt;
 }
 
-std::optional<int64_t> device_bytes_read() { return read_bytes_of(std::ifstream("/proc/self/io")); }
+std::optional<int64_t> device_bytes_read() { return counter_of(std::ifstream("/proc/self/io"), kReadBytes); }
 
 std::string remote_file_system(const std::filesystem::path& file) {
   static const std::map<uint32_t, std::string> kNames = {
@@ -211,7 +211,7 @@ std::optional<int64_t> ThreadDeviceBytes::total() const {
   char text[512];
   const ssize_t count = counter_.number() < 0 ? -1 : ::pread(counter_.number(), text, sizeof text, 0);
   if (count <= 0) return std::nullopt;
-  return read_bytes_of(std::istringstream(std::string(text, size_t(count))));
+  return counter_of(std::istringstream(std::string(text, size_t(count))), kReadBytes);
 }
 
 }  // namespace bench

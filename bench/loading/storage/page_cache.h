@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ std::shared_ptr<const void> lock_in_memory(const FileList& files);
 // Share of the files' pages that are resident, 0 to 1. Empty if mincore() is unreliable: it reports every
 // page as resident for files that the process neither owns nor may write.
 std::optional<double> resident_share(const FileList& files);
+
+// A counter of /proc/<pid>/io, by its name there with the colon. Empty if it is missing.
+std::optional<int64_t> counter_of(std::istream&& io, const char* wanted);
 
 // Bytes that this process has caused to be read from block devices (read_bytes of /proc/self/io, which
 // includes page faults and read-ahead of mapped files). Empty if /proc/self/io is missing.

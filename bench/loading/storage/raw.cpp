@@ -50,7 +50,7 @@ class Raw : public SharedStorage, PackedCopy {
     shards_ = {header->records, header->shards};
   }
 
-  fs::path file(int64_t shard) const { return location_ / raw_shard_name(shard, shards_.count); }
+  fs::path file(int64_t shard) const { return location_ / shards_.file_name(shard, kRawEnding); }
 
   // The last image must end at the end of its file: detects a truncated file without reading its pages.
   void open_shard(int64_t shard, bool readahead) {
@@ -108,8 +108,7 @@ class Raw : public SharedStorage, PackedCopy {
      "raw",
      "decoded pixels, resized to a shorter side of 256, in mapped files; not comparable with rows that read "
      "full-size files",
-     {.packed = true},
-     ""},
+     {.packed = true}},
     [](const StorageOptions& options) { return std::make_unique<Raw>(options); });
 
 }  // namespace

@@ -2,7 +2,7 @@
 // caches whole files on the client's disk.
 #include <system_error>
 
-#include "bench/loading/storage/file_reader.h"
+#include "bench/loading/storage/files.h"
 
 namespace bench {
 namespace {
@@ -54,8 +54,7 @@ class RemoteMounted : public DatasetStorage {
     {"storage",
      "remote_mounted",
      "the same object store through an rclone mount without a cache",
-     {.service = "mount", .page_cache = false},
-     ""},
+     {.service = "mount", .page_cache = false}},
     [](const StorageOptions& options) {
       return std::make_unique<RemoteMounted>("remote_mounted", false, options);
     });
@@ -64,8 +63,7 @@ class RemoteMounted : public DatasetStorage {
     {"storage",
      "remote_cached",
      "the same through an rclone mount with a cache of whole files: empty (cold) or filled (warm)",
-     {.service = "mount_cached"},
-     ""},
+     {.service = "mount_cached"}},
     [](const StorageOptions& options) {
       return std::make_unique<RemoteMounted>("remote_cached", true, options);
     });

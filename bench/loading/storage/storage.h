@@ -27,6 +27,17 @@ class StorageReader {
   virtual EncodedImage read(int64_t record) = 0;
 };
 
+// A reader that reads with `read(record)`, which it keeps.
+template <class Read>
+std::unique_ptr<StorageReader> reader_with(Read read) {
+  struct Reader : StorageReader {
+    explicit Reader(Read given) : read_(std::move(given)) {}
+    EncodedImage read(int64_t record) override { return read_(record); }
+    Read read_;
+  };
+  return std::make_unique<Reader>(std::move(read));
+}
+
 // Marks, while it exists, that the calling thread is within a storage: if a library that trusts its file
 // crashes there or never returns, the handler of the signal can tell what was read.
 struct ReadingStorage {
@@ -42,12 +53,6 @@ struct StorageOptions {
   bool readahead = true;           // field `readahead` of the row
   std::vector<int64_t> records;    // the records that this rank's slice will read (sorted, each once)
 };
-
-// Number of records that a packed copy must hold for the slice.
-inline int64_t records_needed(const StorageOptions& options) {
-  return options.records.empty() ? static_cast<int64_t>(options.dataset.images.size())
-                                 : options.records.back() + 1;
-}
 
 class Storage {
  public:
@@ -90,12 +95,7 @@ class SharedStorage : public DatasetStorage {
  public:
   using DatasetStorage::DatasetStorage;
   std::unique_ptr<StorageReader> reader() override {
-    struct Reader : StorageReader {
-      explicit Reader(const SharedStorage& owner) : storage(owner) {}
-      EncodedImage read(int64_t record) override { return storage.image(record); }
-      const SharedStorage& storage;
-    };
-    return std::make_unique<Reader>(*this);
+    return reader_with([this](int64_t record) { return image(record); });
   }
 
  protected:
@@ -108,7 +108,8 @@ class PackedCopy {
   PackedCopy(const std::string& kind, const StorageOptions& options, std::string what)
       : location_(options.location),
         next_step_(pack_again(kind, location_)),
-        needed_(records_needed(options)),
+        needed_(options.records.empty() ? static_cast<int64_t>(options.dataset.images.size())
+                                        : options.records.back() + 1),
         what_(std::move(what)) {}
   [[noreturn]] void fail(const std::string& why) const {
     throw std::runtime_error(what_ + " " + why + "; " + next_step_);
@@ -152,6 +153,15 @@ class StorageAround : public Storage {
 // can't be opened.
 using StorageFactory = std::function<std::unique_ptr<Storage>(const StorageOptions&)>;
 using StorageRegistry = Registry<StorageFactory>;
+
+// Keeps the images that a slice needs in the memory of this process. Reads the records (none: all) of the
+// storage; the others, and those that can't be read now, are read from it when they are asked for. bytes_of:
+// a record's size. Throws std::runtime_error where that needs more memory than is free; `instead`: what else
+// the user can do.
+std::unique_ptr<Storage> in_memory(const char* name, std::unique_ptr<Storage> storage,
+                                   std::vector<int64_t> records,
+                                   const std::function<size_t(int64_t record)>& bytes_of,
+                                   const std::string& instead);
 
 // Wraps a storage to emulate the row fields read_rate (bytes/s, shared by the threads of one rank; pass this
 // rank's share of the node's rate) and read_latency_ms (ms per record). Both 0: returns it unchanged.

@@ -23,8 +23,7 @@ class Synthetic : public Storage {
     {"storage",
      "synthetic",
      "no loading: fixed random batches, generated once (the compute ceiling)",
-     {.page_cache = false},
-     ""},
+     {.page_cache = false}},
     [](const StorageOptions& options) { return std::make_unique<Synthetic>(options); });
 
 }  // namespace

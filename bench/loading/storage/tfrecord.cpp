@@ -71,14 +71,14 @@ class TfRecord : public SharedStorage, PackedCopy {
       int64_t count = 0;
       const auto last = name.rfind('-');
       if (name.starts_with("train-00000-of-") && std::istringstream(name.substr(last + 1)) >> count &&
-          count > 0 && name == tfrecord_shard_name(0, count))
+          count > 0 && name == Shards{0, count}.file_name(0))
         return count;
     }
     fail(fmt::format("no TFRecord shard (train-00000-of-NNNNN) was found in '{}'", location_.string()));
   }
 
   Shard open_shard(int64_t number, bool readahead) const {
-    const fs::path file = location_ / tfrecord_shard_name(number, shards_.count);
+    const fs::path file = location_ / shards_.file_name(number);
     Shard shard{file, std::make_unique<MappedFile>(file, readahead, next_step_), {0}};
     const auto bytes = static_cast<int64_t>(shard.mapped->bytes().size());
     const std::string index = (location_ / tfrecord_index_name(number, shards_.count)).string();

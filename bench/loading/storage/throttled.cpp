@@ -10,8 +10,6 @@
 namespace bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 class Throttled : public StorageAround {
  public:
   Throttled(std::unique_ptr<Storage> storage, double bytes_per_second, double latency_ms)
@@ -20,28 +18,17 @@ class Throttled : public StorageAround {
         latency_(static_cast<int64_t>(latency_ms * 1e6)) {}
 
   std::unique_ptr<StorageReader> reader() override {
-    return std::make_unique<Reader>(storage_->reader(), *this);
+    return reader_with([this, reader = storage_->reader()](int64_t record) {
+      const auto asked = std::chrono::steady_clock::now();
+      const EncodedImage image = reader->read(record);
+      base::sleep_precisely();
+      std::this_thread::sleep_until(
+          std::max(bucket_.ready_at(static_cast<double>(image.bytes.size())), asked + latency_));
+      return image;
+    });
   }
 
  private:
-  class Reader : public StorageReader {
-   public:
-    Reader(std::unique_ptr<StorageReader> reader, Throttled& owner)
-        : reader_(std::move(reader)), owner_(owner) {}
-    EncodedImage read(int64_t record) override {
-      const Clock::time_point asked = Clock::now();
-      const EncodedImage image = reader_->read(record);
-      base::sleep_precisely();
-      std::this_thread::sleep_until(std::max(owner_.bucket_.ready_at(static_cast<double>(image.bytes.size())),
-                                             asked + owner_.latency_));
-      return image;
-    }
-
-   private:
-    std::unique_ptr<StorageReader> reader_;
-    Throttled& owner_;
-  };
-
   TokenBucket bucket_;
   std::chrono::nanoseconds latency_;
 };

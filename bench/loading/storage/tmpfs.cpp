@@ -1,6 +1,5 @@
 // Image files in memory: copied to a mounted tmpfs or, if there is none, held by this process.
-#include "bench/loading/storage/file_reader.h"
-#include "bench/loading/storage/in_memory.h"
+#include "bench/loading/storage/files.h"
 
 namespace bench {
 namespace {
@@ -26,8 +25,7 @@ class OnTmpfs : public DatasetStorage {
     {"storage",
      "tmpfs",
      "image files in memory: copied to a tmpfs, or held by the process if no tmpfs has room",
-     {.packed = true, .transient = true, .page_cache = false},
-     ""},
+     {.packed = true, .transient = true, .page_cache = false}},
     [](const StorageOptions& options) -> std::unique_ptr<Storage> {
       if (!options.location.empty()) return std::make_unique<OnTmpfs>(options);
       const auto& images = options.dataset.images;

@@ -1,6 +1,6 @@
 // Reads images from their places in tars: the data set's own, or those of a copy.
 #include "bench/formats/optional_libraries.h"
-#include "bench/loading/storage/file_reader.h"
+#include "bench/loading/storage/files.h"
 
 namespace bench {
 namespace {

@@ -1,6 +1,6 @@
-// Fills a report with log-normal phase times and fixed facts that pass all checks.
-#include "bench/synthetic/rank_report.h"
-
+// A rank's report with every key of bench/train/rank_report.h: log-normal phase times with realistic
+// precision, and fixed facts that pass all checks.
+#pragma once
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "harness/contract/phases.h"
+#include "harness/contract/row.h"
 
 namespace bench {
 
-using harness::kPhaseNames;
-
-nlohmann::json fake_report(const harness::Row& row, int rank) {
+inline nlohmann::json fake_report(const harness::Row& row, int rank) {
   using nlohmann::json;
   std::mt19937_64 random{uint64_t(rank)};
   const auto times = [&](int64_t batches) {
@@ -25,7 +24,7 @@ nlohmann::json fake_report(const harness::Row& row, int rank) {
     return values;
   };
   json samples, warmup;
-  for (const std::string_view name : kPhaseNames) {
+  for (const std::string_view name : harness::kPhaseNames) {
     samples[std::string(name)] = times(row.timed_batches);
     warmup[std::string(name)] = times(row.warmup_batches);
   }

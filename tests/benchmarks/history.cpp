@@ -11,13 +11,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench/synthetic/history.h"
 #include "harness/config/installation.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/trend_page.h"
 #include "harness/stats/records.h"
+#include "tests/support/made_up_nights.h"
 
-namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +65,3 @@ void history(benchmark::State& state) {
 BENCHMARK(history)->Arg(5000)->Iterations(3)->Unit(benchmark::kSecond)->UseRealTime();
 
 }  // namespace
-}  // namespace bench

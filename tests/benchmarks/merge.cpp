@@ -12,13 +12,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench/synthetic/rank_report.h"
 #include "harness/base/file.h"
 #include "harness/contract/slice_file.h"
 #include "harness/report/table.h"
 #include "harness/stats/records.h"
+#include "tests/support/fake_report.h"
 
-namespace bench {
 namespace {
 
 struct Folder {
@@ -38,7 +37,7 @@ double peak_memory_mib() {
 
 std::vector<std::string> fake_reports(const harness::Row& row, int64_t ranks) {
   std::vector<std::string> reports;
-  for (int64_t rank = 0; rank < ranks; ++rank) reports.push_back(fake_report(row, int(rank)).dump());
+  for (int64_t rank = 0; rank < ranks; ++rank) reports.push_back(bench::fake_report(row, int(rank)).dump());
   return reports;
 }
 
@@ -92,4 +91,3 @@ BENCHMARK(merge)->Arg(1024)->Unit(benchmark::kSecond);
 BENCHMARK(report)->Arg(1024)->Unit(benchmark::kSecond);
 
 }  // namespace
-}  // namespace bench

@@ -1,15 +1,26 @@
-// Draws normally distributed run times around given levels, with rare failures and outliers.
-#include "bench/synthetic/history.h"
-
+// Nightly histories with a given number of nights and rows and with step changes of one row and of the
+// machine: normally distributed run times around given levels, with rare failures and outliers.
+#pragma once
 #include <fmt/format.h>
 
 #include <random>
+#include <string>
+#include <vector>
 
-std::string made_up_day(size_t night) {
+#include "harness/nightly/night.h"
+
+struct MadeUp {
+  size_t nights = 60, rows = 27;
+  size_t row_step = 40, machine_step = 25;  // nights from which row 7 (10 %) and the machine (6 %) are slower
+  std::string machine = "AMD EPYC, 2 cores, 24 GiB, cpu";
+  unsigned seed = 1;
+};
+
+inline std::string made_up_day(size_t night) {
   return fmt::format("{:04}-{:02}-{:02}", 2012 + night / 336, 1 + night / 28 % 12, 1 + night % 28);
 }
 
-std::vector<harness::Night> made_up_nights(const MadeUp& made) {
+inline std::vector<harness::Night> made_up_nights(const MadeUp& made) {
   std::mt19937_64 random(made.seed);
   std::normal_distribution<double> noise(0, 0.007);
   std::vector<harness::Night> nights;
