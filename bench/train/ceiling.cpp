@@ -8,7 +8,7 @@
 #include <numeric>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-#include "bench/loading/loader/fixed_batches.h"
+#include "bench/loading/loader/loader.h"
 
 namespace bench {
 

@@ -7,6 +7,7 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <c10/util/ScopeExit.h>
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -24,61 +25,42 @@ static double relative_error(const std::vector<at::Tensor>& found, const std::ve
   return std::sqrt(difference / length);
 }
 
-namespace {
-
-// Disables TF32: cuDNN may use different algorithms for a share and for the whole batch, and with TF32 their
-// rounding differs by more than the limit. Nor are algorithms tried for the check's few images, whose sizes
-// the slice never has.
-class ExactConvolutions {
- public:
-  ExactConvolutions() { set(false, false); }
-  ~ExactConvolutions() { set(tf32_, benchmark_); }
-  ExactConvolutions(const ExactConvolutions&) = delete;
-
- private:
-  static void set(bool tf32, bool benchmark) {
-    at::globalContext().setAllowTF32CuDNN(tf32);
-    at::globalContext().setBenchmarkCuDNN(benchmark);
-  }
-  const bool tf32_ = at::globalContext().allowTF32CuDNN(), benchmark_ = at::globalContext().benchmarkCuDNN();
-};
-
 // 16-bit gradients of an unscaled loss would vanish; of one times the first loss scale, 65536, they may be
 // infinite, which a training step finds and skips but a comparison can't.
-at::Tensor scaled(const at::Tensor& loss, const Precision& precision) {
+static at::Tensor scaled(const at::Tensor& loss, const Precision& precision) {
   constexpr double kScale = 128;
   return precision.sixteen_bit().empty() ? loss : loss.mul(kScale);
 }
 
-// Gives parameters that are zero everywhere small values until its end. A transformer's classifier starts at
-// zero, and then so are the gradients of all layers before it, in a wrong strategy too.
-class WithoutZeros {
- public:
-  WithoutZeros(const std::vector<at::Tensor>& parameters, at::Generator& generator) {
-    at::NoGradGuard no_grad;
-    for (const at::Tensor& parameter : parameters) {
-      if (parameter.any().item<bool>()) continue;
-      zeros_.push_back(parameter);
-      parameter.copy_(at::randn(parameter.sizes(), generator).mul_(0.05));
-    }
+// Gives parameters that are zero everywhere small values, and returns them. A transformer's classifier starts
+// at zero, and then so are the gradients of all layers before it, in a wrong strategy too.
+static std::vector<at::Tensor> without_zeros(const std::vector<at::Tensor>& parameters,
+                                             at::Generator& generator) {
+  at::NoGradGuard no_grad;
+  std::vector<at::Tensor> zeros;
+  for (const at::Tensor& parameter : parameters) {
+    if (parameter.any().item<bool>()) continue;
+    zeros.push_back(parameter);
+    parameter.copy_(at::randn(parameter.sizes(), generator).mul_(0.05));
   }
-  ~WithoutZeros() {
-    at::NoGradGuard no_grad;
-    for (const at::Tensor& parameter : zeros_) parameter.zero_();
-  }
-  WithoutZeros(const WithoutZeros&) = delete;
-
- private:
-  std::vector<at::Tensor> zeros_;
-};
-
-}  // namespace
+  return zeros;
+}
 
 Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const harness::Row& row = parts.row;
   if (harness::all_devices(row) == 1) return {"gradients", true, "one device: nothing to compare"};
 
-  const ExactConvolutions exact;
+  // No TF32: cuDNN may use different algorithms for a share and for the whole batch, and with TF32 their
+  // rounding differs by more than the limit. Nor are algorithms tried for the check's few images, whose sizes
+  // the slice never has.
+  at::Context& convolutions = at::globalContext();
+  const auto as_before = c10::make_scope_exit(
+      [&, tf32 = convolutions.allowTF32CuDNN(), benchmark = convolutions.benchmarkCuDNN()] {
+        convolutions.setAllowTF32CuDNN(tf32);
+        convolutions.setBenchmarkCuDNN(benchmark);
+      });
+  convolutions.setAllowTF32CuDNN(false);
+  convolutions.setBenchmarkCuDNN(false);
   // Two images per device; one less in single-process strategies, to test an uneven split.
   const int64_t images = 2 * harness::all_devices(row) - (rank.world_size == 1 ? 1 : 0);
   // The same batch on every rank.
@@ -86,7 +68,7 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
   const at::Device device = parts.device.torch_device();
   const at::Tensor batch = at::randn({images, 3, row.image_px, row.image_px}, generator).to(device);
   const at::Tensor labels = at::randint(row.classes, {images}, generator, at::kLong).to(device);
-  const WithoutZeros small_values(parts.model.parameter_tensors(), generator);
+  const std::vector<at::Tensor> zeros = without_zeros(parts.model.parameter_tensors(), generator);
 
   const auto made = make_model(row);
   Model& reference = *made;
@@ -116,6 +98,7 @@ Check check_gradients(const SliceParts& parts, const RankInfo& rank) {
     at::NoGradGuard no_grad;
     for (size_t i = 0; i < buffers_before.size(); ++i)
       parts.model.buffers()[i].tensor.copy_(buffers_before[i]);
+    for (const at::Tensor& parameter : zeros) parameter.zero_();
   }
   // On a GPU, batch norms of the whole batch and of a share round differently, so that some values near 0 are
   // clipped on one side alone; a sum or bucket that is missing differs by far more.

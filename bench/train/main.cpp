@@ -200,25 +200,17 @@ int main(int argc, char** argv) try {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (canaries) {
-    std::cout << bench::run_canaries() << '\n';
+  const auto print = [](const nlohmann::json& answer) {
+    std::cout << answer << '\n';
     return 0;
-  }
-  if (decoding_px > 0) {
-    std::cout << bench::probe_decoding(decoding_px) << '\n';
-    return 0;
-  }
-  if (values) {
-    std::cout << harness::encode(bench::axis_values()) << '\n';
-    return 0;
-  }
+  };
+  if (canaries) return print(bench::run_canaries());
+  if (decoding_px > 0) return print(bench::probe_decoding(decoding_px));
+  if (values) return print(harness::encode(bench::axis_values()));
   if (job_file.empty())
     throw std::invalid_argument("--job FILE is missing; run_matrix writes one for each row");
   const harness::Job job = harness::read_job(job_file);
-  if (memory) {
-    std::cout << harness::encode(bench::probe_memory(job)) << '\n';
-    return 0;
-  }
+  if (memory) return print(harness::encode(bench::probe_memory(job)));
   const bench::RankInfo rank = bench::rank_from_environment();
   const int code = bench::run_and_report(job, rank);
   if (code != 0) std::_Exit(code);  // threads of a failed group may still wait for other ranks

@@ -27,11 +27,23 @@ void write_json(const std::filesystem::path& file, const nlohmann::json& object)
 
 namespace {
 
-// Text that must be equal on all ranks, for require_agreement().
+// Text that must be equal on all ranks.
 std::string configuration(const harness::Job& job, const Dataset& dataset) {
   const std::string row = harness::to_json(job.row).dump();
   return fmt::format("row {} with settings {:016x} and {} images", job.row.id,
                      XXH3_64bits(row.data(), row.size()), dataset.images.size());
+}
+
+// Throws Disagreement on rank 0 if `text` differs between ranks. Collective; the other ranks wait for rank 0.
+void require_agreement(Group& group, const RankInfo& rank, const std::string& text) {
+  const auto texts = group.gather(text);
+  for (size_t other = 1; rank.rank == 0 && other < texts.size(); ++other)
+    if (texts[other] != text)
+      throw Disagreement(
+          fmt::format("the ranks disagree about the configuration: rank 0 has {} and rank {} has {}; give "
+                      "every node the same build, job file and data",
+                      text, other, texts[other]));
+  group.barrier();  // no rank trains before rank 0 has compared
 }
 
 // A rank and its parts; members are in order of construction.
@@ -167,9 +179,10 @@ class Rank {
     loading_->close_loader();
     const Dataset images = read_index(job_.validation);
     harness::ProgressSlot& progress = progress_.slot(rank_.rank);
-    const Correct correct = validate(images, *model_, *precision_,
-                                     {batch_, row_.image_px, std::max(1, loading_->options().threads),
-                                      device_->torch_device(), [&] { ++progress.batches; }});
+    const harness::RankAnswers correct =
+        validate(images, *model_, *precision_,
+                 {batch_, row_.image_px, std::max(1, loading_->options().threads), device_->torch_device(),
+                  [&] { ++progress.batches; }});
     harness::RecordAccuracy accuracy;
     accuracy.top1 = double(correct.top1) / double(correct.images);
     accuracy.top5 = double(correct.top5) / double(correct.images);

@@ -8,23 +8,18 @@
 
 namespace bench {
 
+namespace {
+
 // Divides the node's loader threads among its ranks: low ranks get the remainder, each rank at least one (0
 // stays 0).
-static int loader_threads_of(const harness::Row& row, const RankInfo& rank) {
-  if (row.loader_threads == 0) return 0;
-  const int64_t share = row.loader_threads / rank.local_world_size;
-  return int(std::max<int64_t>(1, share + (rank.local_rank < row.loader_threads % rank.local_world_size)));
-}
-
-// Of the cores that the node's loader threads are pinned to.
-static int first_loader_core(const harness::Row& row, const RankInfo& rank) {
-  const int64_t share = row.loader_threads / rank.local_world_size;
-  return int(share == 0 ? rank.local_rank
-                        : rank.local_rank * share +
-                              std::min<int64_t>(rank.local_rank, row.loader_threads % rank.local_world_size));
-}
-
-namespace {
+struct ThreadShare {
+  ThreadShare(int64_t all, int64_t rank, int64_t ranks) {
+    const int64_t share = all / ranks, more = all % ranks;
+    count = all == 0 ? 0 : int(std::max<int64_t>(1, share + (rank < more)));
+    first_core = int(share == 0 ? rank : rank * share + std::min(rank, more));
+  }
+  int count, first_core;  // of the cores that the node's loader threads are pinned to
+};
 
 // For rows that only read: of an image it reads the header, and it writes no pixels.
 class NoDecoding : public Decoder {
@@ -42,7 +37,8 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
   order.interleave = row_.interleave;
   order.window = row_.shuffle_window;
   if (row_.cache == "cold" && row_.order == "shuffled" && job_.server_counter.empty()) counts_.emplace();
-  const int threads = loader_threads_of(row_, rank_);
+  const ThreadShare mine(row_.loader_threads, rank_.local_rank, rank_.local_world_size);
+  const int threads = mine.count;
   records_ = Sampler(order).records_of_first(
       (harness::batches_of_slice(row_, threads) + harness::unread_batches_of_ceiling(row_, threads)) * batch);
   open_storage();
@@ -53,7 +49,7 @@ RankLoading::RankLoading(const harness::Job& job, const Dataset& dataset, const 
   options_.ring_depth = int(row_.ring_depth);
   options_.format = batch_format(row_.batch_format);
   options_.pin_threads = row_.pin_loader_threads;
-  options_.first_core = first_loader_core(row_, rank_);
+  options_.first_core = mine.first_core;
   options_.sampler = order;
   options_.classes = row_.classes;
   options_.images_per_s = harness::loader_images_per_s(row_) / rank_.local_world_size;

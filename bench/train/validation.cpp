@@ -7,6 +7,7 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/topk.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/ScopeExit.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "bench/loading/loader/loader.h"
-#include "bench/loading/storage/file_reader.h"
+#include "bench/loading/storage/files.h"
 
 namespace bench {
 
@@ -29,7 +30,7 @@ at::Tensor metrics_of(const at::Tensor& loss, const at::Tensor& logits, const at
       {loss.detach().to(at::kDouble), hits.select(1, 0).sum().to(at::kDouble), hits.sum().to(at::kDouble)});
 }
 
-Correct count_correct(const at::Tensor& logits, const at::Tensor& labels) {
+harness::RankAnswers count_correct(const at::Tensor& logits, const at::Tensor& labels) {
   const at::Tensor metrics = metrics_of(at::zeros({}, logits.options()), logits, labels).cpu();
   const double* values = metrics.const_data_ptr<double>();
   return {int64_t(values[1]), int64_t(values[2]), labels.size(0)};
@@ -118,32 +119,22 @@ class Images {
   std::vector<Worker> workers_;
 };
 
-// Makes batch norm use its running statistics during the lifetime of this object.
-class RunningStatistics {
- public:
-  explicit RunningStatistics(Model& model) : model_(model) { model_.use_batch_statistics(false); }
-  RunningStatistics(const RunningStatistics&) = delete;
-  ~RunningStatistics() { model_.use_batch_statistics(true); }
-
- private:
-  Model& model_;
-};
-
 }  // namespace
 
-Correct validate(const Dataset& dataset, Model& model, const Precision& precision,
-                 const ValidationOptions& options) {
+harness::RankAnswers validate(const Dataset& dataset, Model& model, const Precision& precision,
+                              const ValidationOptions& options) {
   at::NoGradGuard no_grad;
-  const RunningStatistics running(model);
+  model.use_batch_statistics(false);
+  const auto training_again = c10::make_scope_exit([&] { model.use_batch_statistics(true); });
   const int64_t count = int64_t(dataset.images.size()), px = options.image_px;
   Images source(dataset, model.classes(), options.threads);
-  Correct correct;
+  harness::RankAnswers correct;
   for (int64_t first = 0; first < count; first += options.batch_size) {
     const int64_t size = std::min(options.batch_size, count - first);
     at::Tensor images = at::empty({size, 3, px, px}), labels = at::empty({size}, at::kLong);
     source.fill(first, images, labels);
     const at::Tensor logits = precision.forward(model, images.to(options.device));
-    const Correct batch = count_correct(logits, labels.to(logits.device()));
+    const harness::RankAnswers batch = count_correct(logits, labels.to(logits.device()));
     correct.top1 += batch.top1;
     correct.top5 += batch.top5;
     correct.images += batch.images;

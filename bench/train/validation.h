@@ -6,18 +6,15 @@
 #include "bench/formats/index.h"
 #include "bench/image/decode.h"
 #include "bench/train/precision/precision.h"
+#include "harness/contract/rank_report.h"
 
 namespace bench {
-
-struct Correct {
-  int64_t top1 = 0, top5 = 0, images = 0;
-};
 
 // [loss, number of top-1 hits, number of top-5 hits]: float64, on the device of the logits; doesn't wait for
 // the device. loss: scalar; logits: N x classes; labels: N, int64.
 at::Tensor metrics_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels);
 // The same without a loss; copies the counts to the host.
-Correct count_correct(const at::Tensor& logits, const at::Tensor& labels);
+harness::RankAnswers count_correct(const at::Tensor& logits, const at::Tensor& labels);
 
 // torchvision's Resize(256) and CenterCrop(224), scaled to any crop side: the size that an image is resized
 // to, and the position of the crop in it (pixels).
@@ -40,7 +37,7 @@ struct ValidationOptions {
 // Classifies all images with the given precision, running statistics and without gradients; doesn't change
 // the model. Throws BadDataset that names an image that can't be read or whose label is outside the model's
 // classes.
-Correct validate(const Dataset& images, Model& model, const Precision& precision,
-                 const ValidationOptions& options);
+harness::RankAnswers validate(const Dataset& images, Model& model, const Precision& precision,
+                              const ValidationOptions& options);
 
 }  // namespace bench

@@ -6,7 +6,8 @@
 
 #include <numeric>
 
-#include "tests/support/training_setup.h"
+#include "tests/support/device_around.h"
+#include "tests/support/failure_of.h"
 
 namespace bench::captured_step_test {
 
@@ -24,29 +25,19 @@ class Tape : public Recording {
   int& replays_;
 };
 
-class RecordingDevice : public Device {
+class RecordingDevice : public DeviceAround {
  public:
-  explicit RecordingDevice(Device& inner) : inner_(inner) {}
-  at::Device torch_device() const override { return inner_.torch_device(); }
-  std::string name() const override { return inner_.name(); }
-  DeviceBatch copy_batch(const Batch& batch) override { return inner_.copy_batch(batch); }
-  std::optional<Batch> take_copied() override { return inner_.take_copied(); }
+  using DeviceAround::DeviceAround;
   std::unique_ptr<Recording> make_recording() override { return std::make_unique<Tape>(replays); }
   int replays = 0;
-
- private:
-  Device& inner_;
 };
 
 // A rank whose steps are recorded.
 struct Replayed {
-  explicit Replayed(const harness::Row& row) : rank(row), device(*rank.device), step(parts()) {}
-  SliceParts parts() {
-    return {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
-            *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
-  }
+  explicit Replayed(const harness::Row& row)
+      : rank(row), device(*rank.device), step(parts_on(device, rank, *rank.loader)) {}
   SliceResult run() {
-    SliceParts recorded = parts();
+    SliceParts recorded = parts_on(device, rank, *rank.loader);
     recorded.recorded = &step;
     return run_slice(recorded);
   }
@@ -89,12 +80,8 @@ TEST(CapturedStep, ADeviceWithoutRecordingIsRefused) {
   SliceParts parts = rank.parts();
   CapturedStep step(parts);
   parts.recorded = &step;
-  try {
-    run_slice(parts);
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "cuda_graphs: device cpu doesn't support recording; set cuda_graphs=false");
-  }
+  EXPECT_EQ(failure_of([&] { run_slice(parts); }),
+            "cuda_graphs: device cpu doesn't support recording; set cuda_graphs=false");
 }
 
 }  // namespace bench::captured_step_test

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "bench/train/rank_report.h"
+#include "tests/support/device_around.h"
 #include "tests/support/small_images.h"
-#include "tests/support/training_setup.h"
 
 namespace bench::ceiling_test {
 
@@ -81,23 +81,16 @@ TEST(ComputeAlone, IsTheWholeStepOfTheStrategy) {
 
 // Counts how often the host reads what the device computed; it is `behind` the host, which waits when it
 // synchronises.
-class CountingDevice : public Device {
+class CountingDevice : public DeviceAround {
  public:
-  explicit CountingDevice(Device& inner) : inner_(inner) {}
-  at::Device torch_device() const override { return inner_.torch_device(); }
-  std::string name() const override { return inner_.name(); }
-  DeviceBatch copy_batch(const Batch& batch) override { return inner_.copy_batch(batch); }
-  std::optional<Batch> take_copied() override { return inner_.take_copied(); }
+  using DeviceAround::DeviceAround;
   at::Tensor read(const at::Tensor& values) override {
     ++reads;
-    return inner_.read(values);
+    return DeviceAround::read(values);
   }
   void synchronize() override { std::this_thread::sleep_for(behind); }
   int reads = 0;
   std::chrono::milliseconds behind{0};
-
- private:
-  Device& inner_;
 };
 
 TEST(ComputeAlone, ReadsTheLossAsOftenAsTheRowDoes) {
@@ -107,8 +100,7 @@ TEST(ComputeAlone, ReadsTheLossAsOftenAsTheRowDoes) {
     row.loss_every = loss_every;
     TinyRank rank(row);
     CountingDevice device(*rank.device);
-    const SliceParts parts = {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
-                              *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
+    const SliceParts parts = parts_on(device, rank, *rank.loader);
     run_slice(parts);
     EXPECT_EQ(device.reads, in_slice) << loss_every;
     device.reads = 0;
@@ -122,8 +114,7 @@ TEST(ComputeAlone, TimesOfItsBatchesHaveTheWaitForTheDeviceAtTheEnd) {
   TinyRank rank(row);
   CountingDevice device(*rank.device);
   device.behind = std::chrono::milliseconds(40);
-  const SliceParts parts = {rank.row,       *rank.loader, device,     *rank.model, *rank.precision,
-                            *rank.strategy, *rank.group,  *rank.link, rank.spans,  rank.slot};
+  const SliceParts parts = parts_on(device, rank, *rank.loader);
   run_slice(parts);
   const harness::RankCeilings ceilings = compute_ceiling(parts, options_of(row), 5);
   ASSERT_EQ(ceilings.compute_batch_ms.size(), 5u);

@@ -90,7 +90,7 @@ void expect_equal_but_for_the_order(const Tensors& a, const Tensors& b, const ch
 }
 
 TEST(InFloat32, LayersAreExactProductsRoundedOnce) {
-  const InFloat32 kernels;
+  const auto kernels = compute_in_float32();
   for (const Layer& layer : layers())
     expect_equal_but_for_the_order(results(layer, at::kBFloat16), results(layer, at::kDouble), layer.name);
 }
@@ -99,7 +99,7 @@ TEST(InFloat32, LayersAreThoseOfTheInstructions) {
   if (computes_in_float32()) GTEST_SKIP() << kNoInstructions;
   for (const Layer& layer : layers()) {
     const Tensors native = results(layer, at::kBFloat16);
-    const InFloat32 kernels;
+    const auto kernels = compute_in_float32();
     expect_equal_but_for_the_order(results(layer, at::kBFloat16), native, layer.name);
   }
 }
@@ -107,7 +107,7 @@ TEST(InFloat32, LayersAreThoseOfTheInstructions) {
 TEST(InFloat32, OtherTypesStayAsTheyAre) {
   for (const Layer& layer : layers()) {
     const Tensors before = results(layer, at::kFloat);
-    const InFloat32 kernels;
+    const auto kernels = compute_in_float32();
     const Tensors after = results(layer, at::kFloat);
     for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i].equal(after[i])) << layer.name;
   }
@@ -144,7 +144,7 @@ class EverySixteenBitMode : public testing::TestWithParam<std::string> {};
 TEST_P(EverySixteenBitMode, AStepHasTheGradientsAndTypesOfTheInstructions) {
   if (computes_in_float32()) GTEST_SKIP() << kNoInstructions;
   const Tensors full = gradients_of_a_step("o0"), native = gradients_of_a_step(GetParam());
-  const InFloat32 kernels;
+  const auto kernels = compute_in_float32();
   const Tensors widened = gradients_of_a_step(GetParam());
   for (size_t i = 0; i < native.size(); ++i)
     EXPECT_EQ(widened[i].scalar_type(), native[i].scalar_type()) << i;
@@ -154,7 +154,7 @@ TEST_P(EverySixteenBitMode, AStepHasTheGradientsAndTypesOfTheInstructions) {
 }
 
 TEST_P(EverySixteenBitMode, AStepIsNearFloat32ButRounded) {
-  const InFloat32 kernels;
+  const auto kernels = compute_in_float32();
   const Tensors gradients = gradients_of_a_step(GetParam());
   const double distance = relative_distance(gradients, gradients_of_a_step("o0"));
   EXPECT_GT(distance, 1e-3);

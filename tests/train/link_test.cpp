@@ -1,7 +1,6 @@
 // train: verification of a link's traffic: counters of interfaces and InfiniBand ports, and the expected
 // bytes.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,8 @@
 
 #include "bench/train/link/interface.h"
 #include "harness/merge/link_traffic.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace bench::link_test {
 
@@ -41,12 +42,7 @@ TEST(Interface, TheOneThatLeadsToThisHostIsFound) {
 
 TEST(Interface, TheLoopbackJoinsNoNodes) {
   const auto ethernet = LinkRegistry::instance().find("ethernet");
-  try {
-    ethernet({"", "127.0.0.1", /*emulated=*/false});
-    FAIL();
-  } catch (const WrongLink& error) {
-    EXPECT_NE(std::string(error.what()).find("with --interface"), std::string::npos) << error.what();
-  }
+  EXPECT_SAYS(failure_of([&] { ethernet({"", "127.0.0.1", /*emulated=*/false}); }), "with --interface");
   EXPECT_EQ(ethernet({"", "127.0.0.1", /*emulated=*/true}).interface, "lo");
   const Link asked = ethernet({"lo", "127.0.0.1", /*emulated=*/false});
   EXPECT_EQ(asked.interface, "lo") << "as the user says";
@@ -56,11 +52,6 @@ TEST(Interface, TheLoopbackJoinsNoNodes) {
 
 class Adapter : public testing::Test {
  protected:
-  void SetUp() override {
-    root = fs::temp_directory_path() / ("adapter_" + std::to_string(::getpid()));
-    fs::remove_all(root);
-  }
-  void TearDown() override { fs::remove_all(root); }
   void port(const std::string& adapter, const std::string& number, const std::string& layer,
             const std::string& state, const std::string& sent, const std::string& received) {
     const fs::path folder = root / adapter / "ports" / number;
@@ -70,7 +61,7 @@ class Adapter : public testing::Test {
     std::ofstream(folder / "counters" / "port_xmit_data") << sent << '\n';
     std::ofstream(folder / "counters" / "port_rcv_data") << received << '\n';
   }
-  fs::path root;
+  TemporaryFolder root;
 };
 
 TEST_F(Adapter, ActiveInfiniBandPortsAreAddedUpInBytes) {

@@ -4,10 +4,10 @@
 
 #include <sstream>
 
-#include "bench/synthetic/rank_report.h"
 #include "bench/train/gpu/nccl_environment.h"
 #include "bench/train/gpu/nccl_log.h"
 #include "harness/merge/link_traffic.h"
+#include "tests/support/fake_report.h"
 #include "tests/support/merged.h"
 
 namespace bench::nccl_link_test {

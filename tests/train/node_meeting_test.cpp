@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <barrier>
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
-#include "tests/support/scratch_of.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace node_meeting_test {
 
@@ -22,9 +22,7 @@ constexpr Nanoseconds kMs = 1'000'000;
 template <class Code>
 void on_four_ranks(const Code& rank_code) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / fmt::format("meeting_{}", ::getpid());
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::barrier all(kRanks);  // the first to end would remove the others' ledgers and connections
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < kRanks; ++rank)
@@ -39,7 +37,6 @@ void on_four_ranks(const Code& rank_code) {
       all.arrive_and_wait();
     });
   for (std::thread& rank : ranks) rank.join();
-  std::filesystem::remove_all(folder);
 }
 
 TEST(NodeMeeting, ValuesArriveInTheOrderOfRanks) {
@@ -120,12 +117,10 @@ TEST(NodeMeeting, NodesThatCallDifferentCollectivesAreToldSo) {
     const std::string what = rank < 2 ? "all_reduce of 1000 bytes" : "all_gather of 1000 bytes";
     const uint64_t number = meeting.post(what, 0, {});
     if (rank % kPerNode != 0) return;  // only the first ranks of the nodes see each other
-    try {
-      meeting.meet(number, what, 0, {Crossing::Path::ring, 1000});
-      ADD_FAILURE() << "rank " << rank << " met another collective";
-    } catch (const std::runtime_error& error) {
-      EXPECT_NE(std::string(error.what()).find("another collective"), std::string::npos) << error.what();
-    }
+    EXPECT_SAYS(failure_of([&] {
+                  meeting.meet(number, what, 0, {Crossing::Path::ring, 1000});
+                }),
+                "another collective");
   });
 }
 

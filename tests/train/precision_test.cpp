@@ -46,7 +46,7 @@ TEST_P(EveryPrecision, WeightsHaveTheTypesOfTheMode) {
   precision->convert(model);
   const std::string mode = GetParam();
   for (size_t i = 0; i < model.parameters().size(); ++i) {
-    const bool sixteen = mode == "o3" || (mode == "o2" && !model.is_batch_norm(i));
+    const bool sixteen = mode == "o3" || (mode == "o2" && !model.parameters()[i].of_batch_norm);
     EXPECT_EQ(model.parameters()[i].tensor.scalar_type(), sixteen ? at::kBFloat16 : at::kFloat)
         << model.parameters()[i].name;
   }
@@ -59,7 +59,7 @@ TEST_P(EveryPrecision, TakesTheBytesOfItsTraits) {
   ResNet model({.width = 4, .classes = 10});
   const auto precision = PrecisionRegistry::instance().find(GetParam())({at::kCPU, tiny_row()});
   precision->convert(model);
-  EXPECT_EQ(traits.name, GetParam()) << "add it to harness/contract/precision_traits.cpp";
+  EXPECT_EQ(traits.name, GetParam()) << "add it to harness/contract/precision_traits.h";
   EXPECT_EQ(traits.weight_bytes, model.parameters()[0].tensor.element_size());
   EXPECT_EQ(traits.activation_bytes, c10::elementSize(precision->image_type()));
   const at::Tensor loss = at::ones({});

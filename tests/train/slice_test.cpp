@@ -1,14 +1,15 @@
 // train: the loop itself: phases add up, windows, counts, and that waiting for data is seen by the clock.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 
-#include "bench/synthetic/rank_report.h"
 #include "bench/train/rank_report.h"
+#include "tests/support/device_around.h"
+#include "tests/support/fake_report.h"
 #include "tests/support/merged.h"
 #include "tests/support/small_images.h"
-#include "tests/support/training_setup.h"
 
 namespace bench::slice_test {
 
@@ -114,15 +115,13 @@ TEST(Slice, TheSameSeedGivesTheSameLosses) {
 }
 
 // As on a GPU: a copy is in progress until the next one starts or until it is waited for.
-class LateDevice : public Device {
+class LateDevice : public DeviceAround {
  public:
-  explicit LateDevice(Device& inner) : inner_(inner) {}
-  at::Device torch_device() const override { return inner_.torch_device(); }
-  std::string name() const override { return inner_.name(); }
+  using DeviceAround::DeviceAround;
   DeviceBatch copy_batch(const Batch& batch) override {
     held_.push_back(batch);
     finished_ = false;
-    return inner_.copy_batch(batch);
+    return DeviceAround::copy_batch(batch);
   }
   std::optional<Batch> take_copied() override {
     if (held_.empty() || (held_.size() == 1 && !finished_)) return std::nullopt;
@@ -138,7 +137,6 @@ class LateDevice : public Device {
   int waits = 0;
 
  private:
-  Device& inner_;
   std::vector<Batch> held_;
   bool finished_ = true;
 };
@@ -161,8 +159,7 @@ TEST_P(RingOf, GetsItsBuffersBackFromADeviceThatCopiesLate) {
   const auto storage = StorageRegistry::instance().find("files")({dataset, "", true, {}});
   const auto loader = make_loader(*storage, options);
   LateDevice late(*rank.device);
-  const SliceResult result = run_slice({rank.row, *loader, late, *rank.model, *rank.precision, *rank.strategy,
-                                        *rank.group, *rank.link, rank.spans, rank.slot});
+  const SliceResult result = run_slice(parts_on(late, rank, *loader));
   EXPECT_EQ(result.loss.size(), size_t(row.warmup_batches + row.timed_batches));
   EXPECT_EQ(late.waits, row.ring_depth == 1 ? row.warmup_batches + row.timed_batches : 0)
       << "only a ring of one buffer has to wait for each copy";
@@ -192,13 +189,9 @@ TEST(Report, MergesRanksAndNamesUnequalWeights) {
   EXPECT_EQ(merged.samples_ms.at("forward")[1].size(), size_t(row.timed_batches));
   EXPECT_EQ(merged.loss.size(), size_t(row.timed_batches));
   EXPECT_EQ(merged.cache->encoded_bytes, 20);
-  bool found = false;
-  for (const Check& check : merged.checks)
-    if (check.name == "weights") {
-      found = true;
-      EXPECT_FALSE(check.ok);
-    }
-  EXPECT_TRUE(found);
+  const auto weights = std::ranges::find(merged.checks, "weights", &Check::name);
+  ASSERT_NE(weights, merged.checks.end());
+  EXPECT_FALSE(weights->ok);
 }
 
 TEST(Report, FakeOnesHaveTheKeysOfRealOnes) {

@@ -89,7 +89,7 @@ TEST(Validation, CountsAClassifierWhoseAccuracyIsKnown) {
     precision->convert(model);
     for (const int threads : {1, 3}) {
       int batches = 0;
-      const Correct correct =
+      const harness::RankAnswers correct =
           validate(dataset, model, *precision, {4, 32, threads, at::kCPU, [&] { ++batches; }});
       EXPECT_EQ(correct.top1, 1) << name;
       EXPECT_EQ(correct.top5, 5) << name;
@@ -165,7 +165,7 @@ TEST(Learnable, PatternsAreLearnedFromThePixels) {
   load.sampler.records = int64_t(train.images.size());
   const auto loader = make_loader(*storage, load);
   run_slice(rank.parts_with(*loader, *rank.strategy));
-  const Correct correct = validate(val, *rank.model, *rank.precision, {32, row.image_px});
+  const harness::RankAnswers correct = validate(val, *rank.model, *rank.precision, {32, row.image_px});
   EXPECT_GT(double(correct.top1) / double(correct.images), 0.7);
   RecordProperty("top1_percent", int(100 * correct.top1 / correct.images));
 }

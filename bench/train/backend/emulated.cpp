@@ -60,16 +60,13 @@ std::string values_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(values.data_ptr()), values.nbytes()};
 }
 
-void set_values(const at::Tensor& tensor, const std::string& values) {
-  if (values.size() == tensor.nbytes())
-    emulated::on_cpu(tensor).copy_(
-        at::from_blob(const_cast<char*>(values.data()), tensor.sizes(), tensor.options().device(at::kCPU)));
-}
-
-void add_values(const at::Tensor& sum, const std::string& values) {
-  if (values.size() == sum.nbytes())
-    emulated::on_cpu(sum).add_(
-        at::from_blob(const_cast<char*>(values.data()), sum.sizes(), sum.options().device(at::kCPU)));
+// Sets the tensor's values, where it has some, or adds to them.
+void set_values(const at::Tensor& tensor, const std::string& values, bool add = false) {
+  if (values.size() != tensor.nbytes()) return;
+  const at::Tensor given =
+      at::from_blob(const_cast<char*>(values.data()), tensor.sizes(), tensor.options().device(at::kCPU));
+  at::Tensor own = emulated::on_cpu(tensor);
+  add ? own.add_(given) : own.copy_(given);
 }
 
 class EmulatedBackend : public c10d::Backend {
@@ -80,16 +77,8 @@ class EmulatedBackend : public c10d::Backend {
         meeting_(std::move(meeting)),
         stream_(stream),
         link_bytes_per_ns_(link_mbit * 1e6 / 8 * 1e-9),
-        thread_([this] { run(); }) {
+        thread_([this](const std::stop_token& stop) { run(stop); }) {
     emulated::machine().several_ranks = rank.world_size > 1;
-  }
-  ~EmulatedBackend() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
   }
   const std::string getBackendName() const override { return "emulated"; }
 
@@ -99,8 +88,7 @@ class EmulatedBackend : public c10d::Backend {
     // NCCL's ring: 2 (n - 1) / n of the bytes over each link.
     return post("all_reduce", c10d::OpType::ALLREDUCE, sum, 2.0 * (getSize() - 1) / getSize(), tensors,
                 [this, sum](const std::vector<std::string>& all) {
-                  set_values(sum, all[0]);
-                  for (int other = 1; other < getSize(); ++other) add_values(sum, all[size_t(other)]);
+                  for (size_t other = 0; other < all.size(); ++other) set_values(sum, all[other], other > 0);
                 });
   }
   WorkPointer broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override {
@@ -113,20 +101,12 @@ class EmulatedBackend : public c10d::Backend {
   }
   WorkPointer allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                         const c10d::AllgatherOptions&) override {
-    const Tensors gathered = outputs.at(0);
-    return post("all_gather", c10d::OpType::ALLGATHER, inputs.at(0), getSize() - 1.0, gathered,
-                [gathered](const std::vector<std::string>& all) {
-                  for (size_t other = 0; other < all.size(); ++other) set_values(gathered[other], all[other]);
-                });
+    return post_gathering("all_gather", c10d::OpType::ALLGATHER, inputs.at(0), outputs.at(0));
   }
   WorkPointer gather(std::vector<Tensors>& outputs, Tensors& inputs,
                      const c10d::GatherOptions& options) override {
-    const Tensors gathered = getRank() == options.rootRank ? outputs.at(0) : Tensors();
-    return post("gather", c10d::OpType::GATHER, inputs.at(0), getSize() - 1.0, gathered,
-                [gathered](const std::vector<std::string>& all) {
-                  for (size_t other = 0; other < gathered.size(); ++other)
-                    set_values(gathered[other], all[other]);
-                });
+    return post_gathering("gather", c10d::OpType::GATHER, inputs.at(0),
+                          getRank() == options.rootRank ? outputs.at(0) : Tensors());
   }
   WorkPointer barrier(const c10d::BarrierOptions&) override {
     return post("barrier", c10d::OpType::BARRIER, at::empty({0}), 0, {}, [](const auto&) {});
@@ -182,14 +162,21 @@ class EmulatedBackend : public c10d::Backend {
     return work;
   }
 
+  // gathered: by rank, or empty where this rank gets nothing.
+  WorkPointer post_gathering(const char* kind, c10d::OpType type, const at::Tensor& mine,
+                             const Tensors& gathered) {
+    return post(kind, type, mine, getSize() - 1.0, gathered, [gathered](const std::vector<std::string>& all) {
+      for (size_t other = 0; other < gathered.size(); ++other) set_values(gathered[other], all[other]);
+    });
+  }
+
   // Completes collectives in their order, each when all ranks have posted it.
-  void run() {
+  void run(const std::stop_token& stop) {
     for (;;) {
       Posted next;
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return stop_ || !posted_.empty(); });
-        if (posted_.empty()) return;
+        if (!changed_.wait(lock, stop, [this] { return !posted_.empty(); })) return;
         next = std::move(posted_.front());
         posted_.pop_front();
       }
@@ -221,24 +208,20 @@ class EmulatedBackend : public c10d::Backend {
   Nanoseconds end_ = 0;             // of the last collective; one after another, as on NCCL's stream
   std::mutex posting_;  // held while a post waits for a free slot of the ledger; run() doesn't need it
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<Posted> posted_;
-  bool stop_ = false;
-  std::thread thread_;
+  std::jthread thread_;  // last member: ends first, after all that was posted
 };
 
 // While it lives, threads that the calling one creates run as soon as something arrives for them, where the
 // kernel permits it (root, or the right to SCHED_FIFO): on a machine with fewer cores than ranks, bytes
 // between nodes would otherwise seem to arrive only when the thread gets a core.
-class PromptThreads {
- public:
+struct PromptThreads {
   PromptThreads() { set(SCHED_FIFO, 1); }
   ~PromptThreads() { set(SCHED_OTHER, 0); }
 
- private:
   static void set(int policy, int priority) {
-    sched_param parameter{};
-    parameter.sched_priority = priority;
+    const sched_param parameter{priority};
     ::sched_setscheduler(0, policy, &parameter);
   }
 };

@@ -1,22 +1,19 @@
 // gloo: PyTorch's collectives over TCP, used by its DDP on CPUs. GPU tensors are staged through host memory.
 #define USE_C10D_GLOO
 #include <cstdlib>
-#include <mutex>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "bench/train/backend/store_group.h"
 
 namespace bench {
 
-// c10d records every collective in one flight recorder per process, which inserts into a map without its lock
-// (pytorch/pytorch PR 179449). Groups of one process that are used by several threads, as those of emulated
-// devices are, then crash it now and then. Size 0 turns the recorder off.
-static void turn_flight_recorder_off() { ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1); }
-
 c10::intrusive_ptr<c10d::Backend> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank, int ranks,
                                             const std::string& interface, std::chrono::milliseconds timeout) {
-  static std::once_flag once;  // the first group's constructor reads the size
-  std::call_once(once, turn_flight_recorder_off);
+  // c10d records every collective in one flight recorder per process, which inserts into a map without its
+  // lock (pytorch/pytorch PR 179449). Groups of one process that are used by several threads, as those of
+  // emulated devices are, then crash it now and then. Size 0 turns the recorder off; the first group's
+  // constructor reads it.
+  [[maybe_unused]] static const int once = ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/1);
   auto options = c10d::ProcessGroupGloo::Options::create(timeout);
   options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface));
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, ranks, options);

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -68,13 +67,6 @@ class Group {
   // Facts about this rank's NCCL for the record. Call after the slice.
   virtual std::optional<harness::RankNccl> nccl() const { return std::nullopt; }
 };
-
-struct Disagreement : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-// Throws Disagreement on rank 0 if `text`, e.g. a fingerprint of the configuration, differs between ranks.
-// Collective; the other ranks wait for rank 0.
-void require_agreement(Group& group, const RankInfo& rank, const std::string& text);
 
 using GroupFactory = std::function<std::unique_ptr<Group>(const GroupOptions&)>;
 using GroupRegistry = Registry<GroupFactory>;

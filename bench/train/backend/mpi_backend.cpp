@@ -3,12 +3,13 @@
 #include "bench/train/backend/mpi_backend.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
 
 #include <stdexcept>
 
-#include "bench/train/backend/mpi_wire.h"
 #include "bench/train/backend/staging.h"
 #include "harness/base/timer_slack.h"
 
@@ -37,6 +38,57 @@ void wait_for(MPI_Request& request, const char* call) {
     std::this_thread::sleep_for(kNap);
   }
 }
+
+namespace {
+
+// The MPI datatype of a tensor and the MPI operation that sums it.
+struct Wire {
+  MPI_Datatype type;
+  MPI_Op sum;
+};
+
+// MPI has no 16-bit floating-point types: they are sent as 16-bit integers and summed by LibTorch's kernels.
+template <at::ScalarType type>
+void add_sixteen_bit(void* in, void* in_out, int* count, MPI_Datatype*) {
+  at::from_blob(in_out, {*count}, at::TensorOptions(type))
+      .add_(at::from_blob(in, {*count}, at::TensorOptions(type)));
+}
+
+// The MPI_Op is created at first use and never freed.
+template <at::ScalarType type>
+Wire sixteen_bit_wire() {
+  static const MPI_Op sum = [] {
+    MPI_Op made;
+    check_mpi(MPI_Op_create(add_sixteen_bit<type>, /*commute=*/1, &made), "MPI_Op_create");
+    return made;
+  }();
+  return {MPI_UINT16_T, sum};
+}
+
+// Throws std::invalid_argument for an unsupported type.
+Wire wire_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return {MPI_FLOAT, MPI_SUM};
+    case at::kDouble:
+      return {MPI_DOUBLE, MPI_SUM};
+    case at::kLong:
+      return {MPI_INT64_T, MPI_SUM};
+    case at::kInt:
+      return {MPI_INT32_T, MPI_SUM};
+    case at::kByte:
+      return {MPI_UINT8_T, MPI_SUM};
+    case at::kBFloat16:
+      return sixteen_bit_wire<at::kBFloat16>();
+    case at::kHalf:
+      return sixteen_bit_wire<at::kHalf>();
+    default:
+      throw std::invalid_argument(
+          fmt::format("backend mpi doesn't support tensors of type {}", toString(tensor.scalar_type())));
+  }
+}
+
+}  // namespace
 
 static const at::Tensor& only(const std::vector<at::Tensor>& tensors) {
   if (tensors.size() != 1)
@@ -114,16 +166,11 @@ static int size_of(MPI_Comm communicator) {
 MpiBackend::MpiBackend(MPI_Comm communicator) : Backend(rank_in(communicator), size_of(communicator)) {
   check_mpi(MPI_Comm_dup(communicator, &communicator_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 MpiBackend::~MpiBackend() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  posted_.notify_one();
-  thread_.join();
+  thread_ = {};  // ends it, after all that was posted
   MPI_Comm_free(&communicator_);
 }
 
@@ -140,14 +187,10 @@ WorkPointer MpiBackend::post(c10d::OpType kind, bool async, std::vector<at::Tens
   return work;
 }
 
-void MpiBackend::run() {
+void MpiBackend::run(const std::stop_token& stop) {
   at::set_num_threads(1);  // LibTorch kernels sum 16-bit types here
   std::unique_lock lock(mutex_);
-  for (;;) {
-    posted_.wait(lock, [&] { return !running_ && (stop_ || !queue_.empty()); });
-    if (queue_.empty()) return;
-    run_first(lock);
-  }
+  while (posted_.wait(lock, stop, [&] { return !running_ && !queue_.empty(); })) run_first(lock);
 }
 
 void MpiBackend::run_first(std::unique_lock<std::mutex>& lock) {
@@ -172,116 +215,104 @@ void MpiBackend::run_if_first(const PostedWork& work) {
   std::unique_lock lock(mutex_);
   if (running_ || queue_.empty() || queue_.front().work.get() != &work) return;
   run_first(lock);
-  if (stop_ || !queue_.empty()) posted_.notify_one();
+  if (!queue_.empty()) posted_.notify_one();
+}
+
+// A tensor in host memory.
+struct MpiBackend::Message {
+  void* data;
+  int count;
+  MPI_Datatype type;
+  MPI_Op sum;
+};
+
+// Posts a call of MPI on a tensor. start(message, request) begins it and returns MPI's code; end(staging)
+// then has the results.
+template <class Start, class End>
+WorkPointer MpiBackend::post_on(const std::vector<at::Tensor>& tensors, c10d::OpType kind, bool async,
+                                std::vector<at::Tensor> result, const char* call, Start start, End end) {
+  return post(
+      kind, async, std::move(result),
+      [call, start, end, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
+        const at::Tensor host = staging.to_host();
+        MPI_Request request;
+        check_mpi(start(Message{host.data_ptr(), int(host.numel()), wire.type, wire.sum}, &request), call);
+        wait_for(request, call);
+        end(staging);
+      });
+}
+
+static void copy_back(const Staging& staging) { staging.to_device(); }
+
+// From one message with the parts of all ranks.
+static void divide(const at::Tensor& all, const std::vector<at::Tensor>& parts) {
+  for (size_t rank = 0; rank < parts.size(); ++rank)
+    at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
 }
 
 WorkPointer MpiBackend::allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions& options) {
   only_sums(options.reduceOp);
-  return post(c10d::OpType::ALLREDUCE, options.asyncOp, tensors,
-              [this, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
-                const at::Tensor tensor = staging.to_host();
-                MPI_Request request;
-                check_mpi(MPI_Iallreduce(MPI_IN_PLACE, tensor.data_ptr(), int(tensor.numel()), wire.type,
-                                         wire.sum, communicator_, &request),
-                          "MPI_Iallreduce");
-                wait_for(request, "MPI_Iallreduce");
-                staging.to_device();
-              });
+  const auto start = [this](const Message& sum, MPI_Request* request) {
+    return MPI_Iallreduce(MPI_IN_PLACE, sum.data, sum.count, sum.type, sum.sum, communicator_, request);
+  };
+  return post_on(tensors, c10d::OpType::ALLREDUCE, options.asyncOp, tensors, "MPI_Iallreduce", start,
+                 copy_back);
 }
 
 WorkPointer MpiBackend::broadcast(std::vector<at::Tensor>& tensors, const c10d::BroadcastOptions& options) {
-  return post(c10d::OpType::BROADCAST, options.asyncOp, tensors,
-              [this, staging = Staging(only(tensors)), wire = wire_of(tensors[0]),
-               root = int(options.rootRank)]() mutable {
-                const at::Tensor tensor = staging.to_host();
-                MPI_Request request;
-                check_mpi(MPI_Ibcast(tensor.data_ptr(), int(tensor.numel()), wire.type, root, communicator_,
-                                     &request),
-                          "MPI_Ibcast");
-                wait_for(request, "MPI_Ibcast");
-                staging.to_device();
-              });
+  const auto start = [this, root = int(options.rootRank)](const Message& sent, MPI_Request* request) {
+    return MPI_Ibcast(sent.data, sent.count, sent.type, root, communicator_, request);
+  };
+  return post_on(tensors, c10d::OpType::BROADCAST, options.asyncOp, tensors, "MPI_Ibcast", start, copy_back);
 }
 
 WorkPointer MpiBackend::reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) {
   only_sums(options.reduceOp);
-  return post(c10d::OpType::REDUCE, options.asyncOp, tensors,
-              [this, staging = Staging(only(tensors)), wire = wire_of(tensors[0]),
-               root = int(options.rootRank)]() mutable {
-                const at::Tensor tensor = staging.to_host();
-                const bool here = getRank() == root;
-                MPI_Request request;
-                check_mpi(
-                    MPI_Ireduce(here ? MPI_IN_PLACE : tensor.data_ptr(), here ? tensor.data_ptr() : nullptr,
-                                int(tensor.numel()), wire.type, wire.sum, root, communicator_, &request),
-                    "MPI_Ireduce");
-                wait_for(request, "MPI_Ireduce");
-                staging.to_device();
-              });
+  const auto start = [this, root = int(options.rootRank)](const Message& mine, MPI_Request* request) {
+    const bool here = getRank() == root;
+    return MPI_Ireduce(here ? MPI_IN_PLACE : mine.data, here ? mine.data : nullptr, mine.count, mine.type,
+                       mine.sum, root, communicator_, request);
+  };
+  return post_on(tensors, c10d::OpType::REDUCE, options.asyncOp, tensors, "MPI_Ireduce", start, copy_back);
 }
 
 WorkPointer MpiBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
                                   std::vector<at::Tensor>& inputs, const c10d::AllgatherOptions& options) {
-  return post(
-      c10d::OpType::ALLGATHER, options.asyncOp, outputs.at(0),
-      [this, staging = Staging(only(inputs)), wire = wire_of(inputs[0]), parts = outputs.at(0)]() mutable {
-        const at::Tensor input = staging.to_host();
-        const int count = int(input.numel());
-        const at::Tensor all = input.new_empty({getSize(), input.numel()});
-        MPI_Request request;
-        check_mpi(MPI_Iallgather(input.data_ptr(), count, wire.type, all.data_ptr(), count, wire.type,
-                                 communicator_, &request),
-                  "MPI_Iallgather");
-        wait_for(request, "MPI_Iallgather");
-        for (size_t rank = 0; rank < parts.size(); ++rank)
-          at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
-      });
+  const at::Tensor all = at::empty({getSize(), only(inputs).numel()}, inputs[0].options().device(at::kCPU));
+  const auto start = [this, all](const Message& mine, MPI_Request* request) {
+    return MPI_Iallgather(mine.data, mine.count, mine.type, all.data_ptr(), mine.count, mine.type,
+                          communicator_, request);
+  };
+  return post_on(inputs, c10d::OpType::ALLGATHER, options.asyncOp, outputs.at(0), "MPI_Iallgather", start,
+                 [all, parts = outputs[0]](const Staging&) { divide(all, parts); });
 }
 
 WorkPointer MpiBackend::gather(std::vector<std::vector<at::Tensor>>& outputs, std::vector<at::Tensor>& inputs,
                                const c10d::GatherOptions& options) {
   const std::vector<at::Tensor> parts = outputs.empty() ? std::vector<at::Tensor>() : outputs[0];
-  return post(c10d::OpType::GATHER, options.asyncOp, parts,
-              [this, parts, staging = Staging(only(inputs)), wire = wire_of(inputs[0]),
-               root = int(options.rootRank)]() mutable {
-                const at::Tensor input = staging.to_host();
-                const int count = int(input.numel());
-                at::Tensor all;
-                if (getRank() == root) all = input.new_empty({getSize(), input.numel()});
-                MPI_Request request;
-                check_mpi(
-                    MPI_Igather(input.data_ptr(), count, wire.type, all.defined() ? all.data_ptr() : nullptr,
-                                count, wire.type, root, communicator_, &request),
-                    "MPI_Igather");
-                wait_for(request, "MPI_Igather");
-                for (size_t rank = 0; rank < parts.size(); ++rank)
-                  at::Tensor(parts[rank]).copy_(all[int64_t(rank)].view(parts[rank].sizes()));
-              });
+  const int64_t ranks = getRank() == options.rootRank ? getSize() : 0;
+  const at::Tensor all = at::empty({ranks, only(inputs).numel()}, inputs[0].options().device(at::kCPU));
+  const auto start = [this, all, root = int(options.rootRank)](const Message& mine, MPI_Request* request) {
+    return MPI_Igather(mine.data, mine.count, mine.type, all.data_ptr(), mine.count, mine.type, root,
+                       communicator_, request);
+  };
+  return post_on(inputs, c10d::OpType::GATHER, options.asyncOp, parts, "MPI_Igather", start,
+                 [all, parts](const Staging&) { divide(all, parts); });
 }
 
 WorkPointer MpiBackend::send(std::vector<at::Tensor>& tensors, int to, int tag) {
-  return post(c10d::OpType::SEND, /*async=*/true, tensors,
-              [this, to, tag, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
-                const at::Tensor tensor = staging.to_host();
-                MPI_Request request;
-                check_mpi(MPI_Isend(tensor.data_ptr(), int(tensor.numel()), wire.type, to, tag, communicator_,
-                                    &request),
-                          "MPI_Isend");
-                wait_for(request, "MPI_Isend");
-              });
+  const auto start = [this, to, tag](const Message& sent, MPI_Request* request) {
+    return MPI_Isend(sent.data, sent.count, sent.type, to, tag, communicator_, request);
+  };
+  return post_on(tensors, c10d::OpType::SEND, /*async=*/true, tensors, "MPI_Isend", start,
+                 [](const Staging&) {});
 }
 
 WorkPointer MpiBackend::recv(std::vector<at::Tensor>& tensors, int from, int tag) {
-  return post(c10d::OpType::RECV, /*async=*/true, tensors,
-              [this, from, tag, staging = Staging(only(tensors)), wire = wire_of(tensors[0])]() mutable {
-                const at::Tensor tensor = staging.to_host();
-                MPI_Request request;
-                check_mpi(MPI_Irecv(tensor.data_ptr(), int(tensor.numel()), wire.type, from, tag,
-                                    communicator_, &request),
-                          "MPI_Irecv");
-                wait_for(request, "MPI_Irecv");
-                staging.to_device();
-              });
+  const auto start = [this, from, tag](const Message& target, MPI_Request* request) {
+    return MPI_Irecv(target.data, target.count, target.type, from, tag, communicator_, request);
+  };
+  return post_on(tensors, c10d::OpType::RECV, /*async=*/true, tensors, "MPI_Irecv", start, copy_back);
 }
 
 WorkPointer MpiBackend::barrier(const c10d::BarrierOptions& options) {

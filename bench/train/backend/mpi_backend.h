@@ -53,17 +53,20 @@ class MpiBackend : public c10d::Backend {
     c10::intrusive_ptr<PostedWork> work;
   };
   Work post(c10d::OpType kind, bool async, Tensors result, std::function<void()> call);
-  void run();
+  struct Message;
+  template <class Start, class End>
+  Work post_on(const Tensors& tensors, c10d::OpType kind, bool async, Tensors result, const char* call,
+               Start start, End end);
+  void run(const std::stop_token& stop);
   void run_first(std::unique_lock<std::mutex>& lock);
   void run_if_first(const PostedWork& work);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::mutex mutex_;
-  std::condition_variable posted_;
+  std::condition_variable_any posted_;
   std::deque<Posted> queue_;
   bool running_ = false;  // a thread is running a collective
-  bool stop_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace bench

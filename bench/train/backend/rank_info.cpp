@@ -14,18 +14,14 @@
 
 namespace bench {
 
-static int number_from(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  if (!text) return otherwise;
-  const auto value = base::number_of<int>(text);
-  if (!value) throw std::invalid_argument(fmt::format("{}={}: expected a whole number", variable, text));
-  return *value;
-}
-
 // The first of these variables that is set.
 static int number_from(std::initializer_list<const char*> variables, int otherwise) {
   for (const char* variable : variables)
-    if (std::getenv(variable)) return number_from(variable, otherwise);
+    if (const char* text = std::getenv(variable)) {
+      const auto value = base::number_of<int>(text);
+      if (!value) throw std::invalid_argument(fmt::format("{}={}: expected a whole number", variable, text));
+      return *value;
+    }
   return otherwise;
 }
 
@@ -48,8 +44,8 @@ static std::optional<int> tasks_of_node(const char* list, int node) {
 static int slurm_ranks_of_node(int world_size) {
   for (const char* variable : {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"})
     if (const char* list = std::getenv(variable))
-      if (const auto tasks = tasks_of_node(list, number_from("SLURM_NODEID", 0))) return *tasks;
-  const int nodes = number_from("SLURM_NNODES", 1);
+      if (const auto tasks = tasks_of_node(list, number_from({"SLURM_NODEID"}, 0))) return *tasks;
+  const int nodes = number_from({"SLURM_NNODES"}, 1);
   if (nodes < 1 || world_size % nodes != 0)
     throw std::invalid_argument(
         fmt::format("Slurm says that {} nodes have {} ranks, but not how many this one has: start srun with "
@@ -81,8 +77,8 @@ RankInfo rank_from_environment() {
   // OpenMPI sets no node number, but every node of a row has the same number of consecutive ranks.
   info.node = number_from({"GROUP_RANK", "SLURM_NODEID"}, info.rank / std::max(1, info.local_world_size));
   if (const char* address = std::getenv("MASTER_ADDR")) info.master_addr = address;
-  info.master_port = number_from("MASTER_PORT", 0);
-  info.listen_fd = number_from("MASTER_LISTEN_FD", -1);
+  info.master_port = number_from({"MASTER_PORT"}, 0);
+  info.listen_fd = number_from({"MASTER_LISTEN_FD"}, -1);
   if (info.rank < 0 || info.rank >= info.world_size)
     throw std::invalid_argument(
         fmt::format("RANK={} is not below WORLD_SIZE={}", info.rank, info.world_size));

@@ -17,7 +17,8 @@ class TracedGroup : public Group {
   }
   Traffic* traffic() override { return traffic_.get(); }
   void mute_collectives(bool on) override {
-    for (const auto& backend : backends_) backend->mute(on);
+    for (const auto& group : {row_, separate_})
+      if (group) group->mute(on);
   }
   void barrier() override { process_group()->barrier(at_once<c10d::BarrierOptions>())->wait(); }
 
@@ -28,22 +29,20 @@ class TracedGroup : public Group {
   virtual bool carried_by_device() const { return false; }
   // For backends that must be destroyed before their library is finalised.
   void end_process_groups() {
-    backends_.clear();
     separate_.reset();
     row_.reset();
   }
 
  private:
-  c10::intrusive_ptr<c10d::ProcessGroup> make(const std::string& name) {
-    backends_.push_back(
-        c10::make_intrusive<TracedBackend>(make_backend(name), traffic_, carried_by_device()));
-    auto group = c10::make_intrusive<DirectProcessGroup>(store(), backends_.back());
+  using TracedPointer = c10::intrusive_ptr<TracedProcessGroup>;
+  TracedPointer make(const std::string& name) {
+    auto group =
+        c10::make_intrusive<TracedProcessGroup>(store(), make_backend(name), traffic_, carried_by_device());
     group->setGroupName(name);
     return group;
   }
   std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
-  std::vector<c10::intrusive_ptr<TracedBackend>> backends_;  // of both process groups
-  c10::intrusive_ptr<c10d::ProcessGroup> row_, separate_;
+  TracedPointer row_, separate_;
 };
 
 }  // namespace bench

@@ -121,7 +121,7 @@ std::vector<Layer> layers_of(const Model& model, int64_t image_px) {
     const bool convolution = weight.dim() == 4;
     const double px = convolution ? double(output_px(parameters[i].name, image_px, bottleneck)) : 1;
     Layer layer;
-    layer.unit = model.unit_of(i);
+    layer.unit = parameters[i].unit;
     layer.share = double(weight.numel()) * px * px;
     layer.output_elements = weight.size(0) * int64_t(px * px);
     // What a downsampling batch norm returns is added at once, and nobody keeps it.

@@ -6,6 +6,7 @@
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/util/ScopeExit.h>
 #include <torch/library.h>
 
 #include "bench/train/emulated/machine.h"
@@ -24,10 +25,8 @@ thread_local bool in_fallback = false;  // copies then move real bytes
 
 // On the CPU. One that throws must not leave the mark behind: later copies would cost no time.
 void compute_really(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  struct Mark {
-    Mark() { in_fallback = true; }
-    ~Mark() { in_fallback = false; }
-  } const mark;
+  in_fallback = true;
+  const auto mark = c10::make_scope_exit([] { in_fallback = false; });
   at::native::cpu_fallback(op, stack);
 }
 
@@ -82,12 +81,9 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& target, bool non_
   Machine& all = machine();
   const double bytes = double(self.nbytes());
   if (has_values(self)) on_cpu(target).copy_(on_cpu(self));
-  if (target.is_cpu()) {
-    launch(all.durations.device_to_host(bytes));
-    if (!non_blocking)
-      all.timelines.wait(current_device(), all.timelines.tail(current_device(), current_stream()));
-  } else if (self.is_cpu()) {
-    launch(all.durations.host_to_device(bytes, non_blocking));
+  if (target.is_cpu() || self.is_cpu()) {
+    launch(target.is_cpu() ? all.durations.device_to_host(bytes)
+                           : all.durations.host_to_device(bytes, non_blocking));
     if (!non_blocking)
       all.timelines.wait(current_device(), all.timelines.tail(current_device(), current_stream()));
   } else if (self.device() != target.device()) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 
 namespace bench {
@@ -41,18 +42,13 @@ std::vector<std::string> names_of(uint64_t reasons) {
 
 std::optional<harness::Spread> spread_of(const std::vector<GpuReading>& samples,
                                          std::optional<double> GpuReading::*figure) {
-  double sum = 0, least = 0, most = 0;
-  int64_t known = 0;
-  for (const GpuReading& sample : samples) {
-    if (!(sample.*figure)) continue;
-    const double value = *(sample.*figure);
-    sum += value;
-    least = known ? std::min(least, value) : value;
-    most = known ? std::max(most, value) : value;
-    ++known;
-  }
-  if (!known) return std::nullopt;
-  return harness::Spread{rounded(sum / double(known)), least, most};
+  std::vector<double> known;
+  for (const GpuReading& sample : samples)
+    if (sample.*figure) known.push_back(*(sample.*figure));
+  if (known.empty()) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(known);
+  return harness::Spread{rounded(std::accumulate(known.begin(), known.end(), 0.0) / double(known.size())),
+                         least, most};
 }
 
 void add_throttling(harness::RankGpu& summary, const std::vector<GpuReading>& samples) {

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "harness/base/file.h"
+#include "harness/base/number.h"
 
 namespace bench {
 
@@ -86,10 +87,7 @@ LinkBytes bytes_of_interface(const std::string& name, std::istream& proc_net_dev
 }
 
 static int64_t words(const fs::path& counter) {
-  std::ifstream stream(counter);
-  int64_t value = 0;
-  stream >> value;
-  return value;
+  return base::number_of<int64_t>(base::first_line(counter)).value_or(0);
 }
 
 LinkBytes bytes_of_adapters(const fs::path& root) {

@@ -13,17 +13,14 @@ namespace bench {
 
 Model::Model(const harness::Row& row) : classes_(row.classes) { at::manual_seed(uint64_t(row.seed)); }
 
-at::Tensor Model::add_parameter(const std::string& name, at::Tensor tensor, Kind kind) {
+at::Tensor Model::add_parameter(const std::string& name, at::Tensor tensor, bool of_batch_norm) {
   tensor.set_requires_grad(true);
-  parameters_.push_back({name, tensor});
-  of_batch_norm_.push_back(kind == Kind::batch_norm);
-  unit_of_parameter_.push_back(units_ - 1);
+  parameters_.push_back({name, tensor, units_ - 1, of_batch_norm});
   return tensor;
 }
 
 at::Tensor Model::add_buffer(const std::string& name, at::Tensor tensor) {
-  buffers_.push_back({name, tensor});
-  unit_of_buffer_.push_back(units_ - 1);
+  buffers_.push_back({name, tensor, units_ - 1});
   return tensor;
 }
 
@@ -61,10 +58,10 @@ void Model::copy_values_of(const Model& other) {
 
 void Model::to(at::Device device, bool channels_last, const Units& part) {
   const auto format = channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-  const auto move = [&](std::vector<NamedTensor>& list, const std::vector<size_t>& unit_of) {
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (unit_of[i] < part.first || unit_of[i] >= part.end) continue;
-      at::Tensor& tensor = list[i].tensor;
+  for (std::vector<NamedTensor>* list : {&parameters_, &buffers_})
+    for (NamedTensor& named : *list) {
+      if (named.unit < part.first || named.unit >= part.end) continue;
+      at::Tensor& tensor = named.tensor;
       const at::Tensor moved = tensor.detach().to(device);
       const at::Tensor data = moved.dim() == 4 ? moved.contiguous(format) : moved;
       if (device.type() ==
@@ -73,9 +70,6 @@ void Model::to(at::Device device, bool channels_last, const Units& part) {
       else
         tensor.set_data(data);
     }
-  };
-  move(parameters_, unit_of_parameter_);
-  move(buffers_, unit_of_buffer_);
 }
 
 void Model::convert(size_t parameter, at::ScalarType type) {

@@ -17,6 +17,8 @@ namespace bench {
 struct NamedTensor {
   std::string name;  // as in torchvision's state_dict, e.g. layer2.0.downsample.1.weight
   at::Tensor tensor;
+  size_t unit = 0;             // of the model that it belongs to
+  bool of_batch_norm = false;  // a scale or shift
 };
 
 // Batch normalisation in training mode: normalises x (N x C x H x W) with its own statistics and updates the
@@ -55,7 +57,6 @@ class Model {
   void replace_forward(Forward forward) { forward_ = std::move(forward); }
 
   size_t units() const { return units_; }
-  size_t unit_of(size_t parameter) const { return unit_of_parameter_[parameter]; }
 
   // Training (batch norm with batch statistics, dropout) or not (running statistics, no dropout; for
   // validation and gradient checks).
@@ -78,7 +79,6 @@ class Model {
   void to(at::Device device, bool channels_last = false, const Units& part = {});
   // Changes a parameter's dtype in place; affects all handles of the tensor.
   void convert(size_t parameter, at::ScalarType type);
-  bool is_batch_norm(size_t parameter) const { return of_batch_norm_[parameter]; }
   // Releases the gradients, or with keep_gradient_memory(true) zeroes them in place (for strategies in which
   // they are views of communication buffers).
   void clear_gradients();
@@ -93,8 +93,7 @@ class Model {
   // Seeds the generator of initial weights; a derived class then adds its tensors in torchvision's order, and
   // calls next_unit() before those of each unit but the first.
   explicit Model(const harness::Row& row);
-  enum class Kind { other, batch_norm };
-  at::Tensor add_parameter(const std::string& name, at::Tensor tensor, Kind kind = Kind::other);
+  at::Tensor add_parameter(const std::string& name, at::Tensor tensor, bool of_batch_norm = false);
   at::Tensor add_buffer(const std::string& name, at::Tensor tensor);
   void next_unit() { ++units_; }
   bool training() const { return batch_statistics_; }
@@ -106,8 +105,6 @@ class Model {
   const int64_t classes_;
   size_t units_ = 1;
   std::vector<NamedTensor> parameters_, buffers_;
-  std::vector<bool> of_batch_norm_;  // by parameter
-  std::vector<size_t> unit_of_parameter_, unit_of_buffer_;
   bool batch_statistics_ = true, keep_gradient_memory_ = false;
   BatchNorm* batch_norm_ = nullptr;
   Forward forward_;

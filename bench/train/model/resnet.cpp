@@ -29,8 +29,8 @@ ResNet::ConvBn ResNet::make_conv_bn(const std::string& conv, const std::string& 
   const double fan_out = double(out) * kernel * kernel;
   layer.weight = add_parameter(conv + ".weight",
                                at::empty({out, in, kernel, kernel}).normal_(0, std::sqrt(2.0 / fan_out)));
-  layer.scale = add_parameter(bn + ".weight", at::ones({out}), Kind::batch_norm);
-  layer.shift = add_parameter(bn + ".bias", at::zeros({out}), Kind::batch_norm);
+  layer.scale = add_parameter(bn + ".weight", at::ones({out}), /*of_batch_norm=*/true);
+  layer.shift = add_parameter(bn + ".bias", at::zeros({out}), /*of_batch_norm=*/true);
   layer.mean = add_buffer(bn + ".running_mean", at::zeros({out}));
   layer.variance = add_buffer(bn + ".running_var", at::ones({out}));
   layer.batches = add_buffer(bn + ".num_batches_tracked", at::zeros({}, at::kLong));

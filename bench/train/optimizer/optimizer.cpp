@@ -11,6 +11,8 @@ namespace {
 
 // A fused kernel takes tensors of one device, so that the parameters of each have an optimizer of their own.
 class OptimizerByDevice : public Optimizer {
+  using Tensors = std::vector<at::Tensor>;
+
  public:
   explicit OptimizerByDevice(const harness::Row& row) : row_(row) {}
 
@@ -25,7 +27,6 @@ class OptimizerByDevice : public Optimizer {
   }
 
  private:
-  using Tensors = std::vector<at::Tensor>;
   struct Group {
     at::Device device;
     std::vector<size_t> members;
@@ -35,10 +36,9 @@ class OptimizerByDevice : public Optimizer {
   void divide(const Tensors& parameters) {
     for (size_t i = 0; i < parameters.size(); ++i) {
       const at::Device device = parameters[i].device();
-      auto group = std::find_if(groups_.begin(), groups_.end(),
-                                [&](const Group& one) { return one.device == device; });
+      auto group = std::ranges::find(groups_, device, &Group::device);
       if (group == groups_.end())
-        group = groups_.insert(groups_.end(),
+        group = groups_.insert(group,
                                Group{device, {}, OptimizerRegistry::instance().find(row_.optimizer)(row_)});
       group->members.push_back(i);
     }

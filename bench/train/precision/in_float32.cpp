@@ -52,28 +52,27 @@ struct NoWarnings : c10::WarningHandler {
 
 }  // namespace
 
-InFloat32::InFloat32()
-    : kernels_(std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__,
-                                                __LINE__)) {
+std::shared_ptr<void> compute_in_float32() {
+  const auto kernels = std::make_shared<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CPU,
+                                                        __FILE__, __LINE__);
   NoWarnings no_warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&no_warnings);
-  kernels_->impl("convolution", Widened<at::native::convolution>::call);
-  kernels_->impl("convolution_backward", Widened<at::native::convolution_backward>::call);
-  kernels_->impl("mm", Widened<at::cpu::mm>::call);
-  kernels_->impl("addmm", Widened<at::cpu::addmm>::call);
-  kernels_->impl("bmm", Widened<at::cpu::bmm>::call);
-  kernels_->impl("baddbmm", Widened<at::cpu::baddbmm>::call);
+  kernels->impl("convolution", Widened<at::native::convolution>::call);
+  kernels->impl("convolution_backward", Widened<at::native::convolution_backward>::call);
+  kernels->impl("mm", Widened<at::cpu::mm>::call);
+  kernels->impl("addmm", Widened<at::cpu::addmm>::call);
+  kernels->impl("bmm", Widened<at::cpu::bmm>::call);
+  kernels->impl("baddbmm", Widened<at::cpu::baddbmm>::call);
+  return kernels;
 }
 
-InFloat32::~InFloat32() = default;
-
 bool computes_in_float32() {
-  static const std::unique_ptr<InFloat32> kernels = [] {
+  static const std::shared_ptr<void> kernels = [] {
     const auto has_kernels =
         c10::Dispatcher::singleton().findSchema({"mkldnn::_is_mkldnn_bf16_supported", ""});
     const bool native =
         !base::sixteen_bit_instructions().empty() && has_kernels && has_kernels->typed<bool()>().call();
-    return native ? nullptr : std::make_unique<InFloat32>();
+    return native ? nullptr : compute_in_float32();
   }();
   return kernels != nullptr;
 }

@@ -14,7 +14,7 @@ class O2 : public Precision {
       : Precision(options, sixteen_bit_type(options.device), {.scales = true}) {}
   void convert(Model& model) const override {
     for (size_t i = 0; i < model.parameters().size(); ++i)
-      if (!model.is_batch_norm(i)) model.convert(i, type_);
+      if (!model.parameters()[i].of_batch_norm) model.convert(i, type_);
   }
 
   void step(Model& model) override {

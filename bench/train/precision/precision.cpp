@@ -2,6 +2,7 @@
 #include "bench/train/precision/precision.h"
 
 #include <ATen/autocast_mode.h>
+#include <c10/util/ScopeExit.h>
 
 #include "bench/train/precision/in_float32.h"
 
@@ -35,20 +36,16 @@ void Precision::update(const std::vector<at::Tensor>& parameters, const std::vec
 
 at::Tensor Precision::compute(Model& model, const at::Tensor& x, const Units& part) const {
   if (!autocast_) return model.forward(x.to(type_), part);
-  struct Autocast {  // of the calling thread
-    at::DeviceType device;
-    at::ScalarType type_before = at::autocast::get_autocast_dtype(device);
-    bool enabled_before = at::autocast::is_autocast_enabled(device);
-    ~Autocast() {
-      // The cache holds 16-bit copies of the weights, which are stale after the next optimizer step.
-      if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-      at::autocast::set_autocast_dtype(device, type_before);
-      at::autocast::set_autocast_enabled(device, enabled_before);
-    }
-  };
-  const Autocast autocast{x.device().type()};
-  at::autocast::set_autocast_dtype(autocast.device, type_);
-  at::autocast::set_autocast_enabled(autocast.device, true);
+  const at::DeviceType device = x.device().type();
+  const auto as_before = c10::make_scope_exit([device, type = at::autocast::get_autocast_dtype(device),
+                                               enabled = at::autocast::is_autocast_enabled(device)] {
+    // The cache holds 16-bit copies of the weights, which are stale after the next optimizer step.
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_autocast_dtype(device, type);
+    at::autocast::set_autocast_enabled(device, enabled);
+  });
+  at::autocast::set_autocast_dtype(device, type_);  // of the calling thread
+  at::autocast::set_autocast_enabled(device, true);
   at::autocast::increment_nesting();
   return model.forward(x, part);
 }

@@ -29,15 +29,7 @@ Fusion::Fusion(c10::intrusive_ptr<c10d::ProcessGroup> group, size_t tensors, con
   if (group_->getRank() == 0)
     for (int rank = 0; rank < group_->getSize(); ++rank) all_news_.push_back(at::empty_like(news_));
   messages_.reserve(tensors);
-  thread_ = std::thread([this] { run(); });
-}
-
-Fusion::~Fusion() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  thread_.join();
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void Fusion::enqueue(size_t index, const at::Tensor& tensor) {
@@ -61,7 +53,7 @@ void Fusion::wait() {
         "another rank ended while this one still had gradients to reduce; see that rank's error");
 }
 
-void Fusion::run() {
+void Fusion::run(const std::stop_token& stop) {
   at::set_num_threads(1);
   at::NoGradGuard no_grad;
   const auto in_own_stream = stream_.enter();
@@ -69,7 +61,7 @@ void Fusion::run() {
       std::chrono::duration<double, std::milli>(options_.cycle_ms));
   std::exception_ptr error;
   try {
-    for (auto next = Clock::now(); negotiate();) {
+    for (auto next = Clock::now(); negotiate(stop.stop_requested());) {
       next = std::max(next + cycle, Clock::now());  // after a long cycle the next starts immediately
       std::this_thread::sleep_until(next);
     }
@@ -82,11 +74,9 @@ void Fusion::run() {
   done_.notify_all();
 }
 
-bool Fusion::negotiate() {
-  bool stop = false;
+bool Fusion::negotiate(bool stop) {
   {
     const std::lock_guard lock(mutex_);
-    stop = stop_;
     int64_t* news = news_.mutable_data_ptr<int64_t>();
     std::fill_n(news, news_.numel(), kNone);
     news[0] = stop;

@@ -27,7 +27,6 @@ class Fusion {
   // group: used only by the engine's thread; must support tensors of the device and of the host. tensors:
   // number of tensors to reduce, equal on all ranks. Destroying the engine on one rank ends it on all ranks.
   Fusion(c10::intrusive_ptr<c10d::ProcessGroup> group, size_t tensors, const FusionOptions& options);
-  ~Fusion();
 
   // Replaces the tensor by its mean over all ranks; don't use it until wait() returns. On a GPU it may still
   // be computed in the calling thread's current stream.
@@ -43,9 +42,9 @@ class Fusion {
   int64_t negotiations() const { return negotiations_; }  // since the engine started
 
  private:
-  void run();
-  // One negotiation cycle; returns false if a rank has ended its engine.
-  bool negotiate();
+  void run(const std::stop_token& stop);
+  // One negotiation cycle; returns false if a rank has ended its engine. stop: this one's ends.
+  bool negotiate(bool stop);
   void decide();
   void reduce_together(const std::vector<size_t>& indices);
 
@@ -64,11 +63,11 @@ class Fusion {
   std::vector<at::Tensor> tensors_;  // by index; undefined: not enqueued
   std::vector<size_t> enqueued_;     // not yet announced
   size_t unfinished_ = 0;
-  bool stop_ = false, ended_ = false, new_round_ = true;
+  bool ended_ = false, new_round_ = true;
   std::exception_ptr error_;
   std::vector<Message> messages_;
   std::atomic<int64_t> negotiations_ = 0;
-  std::thread thread_;
+  std::jthread thread_;  // last member: ends first
 };
 
 }  // namespace bench

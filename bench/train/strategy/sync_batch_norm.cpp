@@ -27,10 +27,8 @@ struct Planes {
   int64_t images, channels, size;
   explicit Planes(const at::Tensor& x)
       : images(x.size(0)), channels(x.size(1)), size(x.size(2) * x.size(3)) {}
-  const float* of(const float* data, int64_t image, int64_t channel) const {
-    return data + (image * channels + channel) * size;
-  }
-  float* of(float* data, int64_t image, int64_t channel) const {
+  template <class Float>
+  Float* of(Float* data, int64_t image, int64_t channel) const {
     return data + (image * channels + channel) * size;
   }
 };
