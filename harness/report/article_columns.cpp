@@ -66,8 +66,7 @@ ArticleColumn clock_column(const std::string& phase, const std::string& clock) {
 }
 
 ArticleColumn field_column(const Field& field, bool in_c0) {
-  const bool is_text = std::holds_alternative<std::string Row::*>(field.member) ||
-                       std::holds_alternative<bool Row::*>(field.member);
+  const bool is_text = !field.is_number();
   ArticleColumn column{.quantity = field.name, .of = ArticleColumn::Of::config};
   column.head.may_shrink = column.quantity == "title";
   column.text = [&field, is_text, in_c0](const SummaryRow& row) -> std::string {
@@ -117,8 +116,7 @@ ArticleColumn find_column(const Summary& summary, const TableColumn& written) {
     known.push_back(metric.name);
   }
   for (const Field& field : fields()) {
-    const bool is_count = std::holds_alternative<CountInC0>(field.member);
-    if (name == field.name || (is_count && name == field.name + std::string(" in C0")))
+    if (name == field.name || (field.in_c0 && name == field.name + std::string(" in C0")))
       return field_column(field, name != field.name);
     known.push_back(field.name);
   }
@@ -126,6 +124,10 @@ ArticleColumn find_column(const Summary& summary, const TableColumn& written) {
                     "a phase, a field or a metric", in_quotes(name),
                     nearest(name, known).empty() ? "see `./run_matrix list --metrics` and `--fields`"
                                                  : suggestion(name, known));
+}
+
+bool is_among(const std::vector<std::string>& ids, const std::string& id) {
+  return std::ranges::find(ids, id) != ids.end();
 }
 
 }  // namespace
@@ -140,14 +142,6 @@ ArticleColumn column_of(const Summary& summary, const TableColumn& written) {
   column.optional = written.optional;
   return column;
 }
-
-namespace {
-
-bool is_among(const std::vector<std::string>& ids, const std::string& id) {
-  return std::ranges::find(ids, id) != ids.end();
-}
-
-}  // namespace
 
 std::string ArticleColumn::cell(const SummaryRow* row) const {
   if (!row || !shows(*row)) return of != Of::total ? "-" : row ? row->status : "not run";

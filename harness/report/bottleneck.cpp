@@ -15,10 +15,6 @@
 namespace harness {
 namespace {
 
-std::optional<double> positive(const std::optional<double>& value) {
-  return value.value_or(0) > 0 ? value : std::nullopt;
-}
-
 // Mean ms per batch of one run, and its ceilings.
 struct Times {
   double step = 0, load = 0, copy = 0, communication = 0, compute = 0, contention = 0, other = 0;
@@ -50,9 +46,9 @@ Times times_of(const Record& record, const RunStatistics& run) {
   times.communication = copies + waits;
   times.compute = computing - waits;
   const RecordCeilings ceilings = record.ceilings.value_or(RecordCeilings());
-  times.loader_alone = positive(ceilings.loader_ms);
-  times.compute_alone = positive(ceilings.compute_ms);
-  if (record.communication) times.all_reduce_alone = positive(record.communication->ceiling_ms);
+  times.loader_alone = if_any(ceilings.loader_ms.value_or(0));
+  times.compute_alone = if_any(ceilings.compute_ms.value_or(0));
+  if (record.communication) times.all_reduce_alone = if_any(record.communication->ceiling_ms.value_or(0));
   times.read_share = std::clamp(ceilings.read_share.value_or(0), 0.0, 1.0);
   if (on_device) return times;  // it shares no cores with the loader
   const auto alone_ms = [&](StepPart part) {
@@ -82,16 +78,15 @@ StepShares shares_of(const Times& times) {
 
 // Sets the images/s at the ends of the mean batch's interval. A ceiling whose interval is wider than itself
 // is none.
-void set_range(double images, const std::vector<double>& batch_ms, std::optional<double>& ceiling,
-               std::optional<Interval>& range) {
-  if (batch_ms.empty() || !ceiling) return;  // records of older versions have no times of the batches
+void set_range(double images, const std::vector<double>& batch_ms, Ceiling& ceiling) {
+  if (batch_ms.empty() || !ceiling.known()) return;  // records of older versions have no times of the batches
   const Mean mean = mean_of_batches(batch_ms);
   const double slow = images * 1000 / (mean.value + mean.reach()),
                fast = images * 1000 / (mean.value - mean.reach());
-  if (mean.reach() < mean.value && fast - slow <= *ceiling)
-    range = Interval{slow, fast};
+  if (mean.reach() < mean.value && fast - slow <= *ceiling.rate)
+    ceiling.range = Interval{slow, fast};
   else
-    ceiling.reset();
+    ceiling.rate.reset();
 }
 
 // Bytes that the device delivered for each byte of an image that was used; 0 if the record doesn't tell.
@@ -190,7 +185,7 @@ void blame_cores(const Record& record, const Times& times, Bottleneck& found) {
                      ? fmt::format("computing takes {} longer than without the loader",
                                    percent(times.contention / (times.compute - times.contention)))
                      : fmt::format("load {} of the step, although the loader alone reaches {:.0f} images/s",
-                                   percent(found.shares.loader), found.ceilings.loader.value_or(0));
+                                   percent(found.shares.loader), found.ceilings.loader.rate.value_or(0));
   found.changes = {"more_cores"};
 }
 
@@ -209,8 +204,8 @@ void blame_largest(const Record& record, const Times& times, Bottleneck& found, 
       std::max({parts.cpu, parts.loader, parts.communication, parts.device, parts.copy, parts.launch});
   if (largest == parts.cpu) return blame_cores(record, times, found);
   if (largest == parts.loader)
-    return found.ceilings.loader && !times.device ? blame_cores(record, times, found)
-                                                  : blame_loader(record, times, found);
+    return found.ceilings.loader.known() && !times.device ? blame_cores(record, times, found)
+                                                          : blame_loader(record, times, found);
   if (largest == parts.communication)
     return is_crowded(record) && !record.link ? blame_crowding(record, times, found)
                                               : blame_communication(times, found);
@@ -229,8 +224,9 @@ void blame_largest(const Record& record, const Times& times, Bottleneck& found, 
   found.changes = {"no_launches"};
 }
 
-bool touches(double rate, const std::optional<double>& ceiling, const std::optional<Interval>& range) {
-  return ceiling && (rate >= kTouches * *ceiling || (range && rate >= range->low));
+bool touches(double rate, const Ceiling& ceiling) {
+  return ceiling.known() &&
+         (rate >= kTouches * *ceiling.rate || (ceiling.range && rate >= ceiling.range->low));
 }
 
 void decide(const Record& record, const Times& times, Bottleneck& found) {
@@ -239,13 +235,14 @@ void decide(const Record& record, const Times& times, Bottleneck& found) {
   if (!is_crowded(record) && times.ranks && times.ranks->for_a_rank() && times.ranks->slow_rank() &&
       shares.communication >= kUneven)
     return blame_communication(times, found);
-  const bool loader_is_lower = ceilings.loader && (!ceilings.compute || *ceilings.loader < *ceilings.compute);
-  if (loader_is_lower && touches(found.images_per_second, ceilings.loader, ceilings.loader_range))
+  const bool loader_is_lower = ceilings.loader.known() &&
+                               (!ceilings.compute.known() || *ceilings.loader.rate < *ceilings.compute.rate);
+  if (loader_is_lower && touches(found.images_per_second, ceilings.loader))
     return blame_loader(record, times, found);
   StepShares parts = shares;
-  if (touches(found.images_per_second, ceilings.compute, ceilings.compute_range))
+  if (touches(found.images_per_second, ceilings.compute))
     parts.loader = 0;  // it is as fast as without a loader
-  else if (ceilings.compute && !times.device)
+  else if (ceilings.compute.known() && !times.device)
     parts = {.loader = shares.loader,
              .copy = shares.copy - times.copy_alone / times.step,
              .communication = shares.communication - times.communication_alone / times.step,
@@ -259,20 +256,21 @@ std::optional<Bottleneck> bottleneck_of(const Record& record, const RunStatistic
   if (!run.has_samples || run.mean_ms <= 0) return std::nullopt;
   const Times times = times_of(record, run);
   const double batch = double(record.config.batch);
-  const auto rate = [&](const std::optional<double>& ms) {
-    return ms ? std::optional(batch * 1000 / *ms) : std::nullopt;
+  const auto ceiling = [&](const std::optional<double>& ms) {
+    return ms ? Ceiling{batch * 1000 / *ms} : Ceiling();
   };
   Bottleneck found;
   found.shares = shares_of(times);
   found.images_per_second = run.images_per_second;
-  found.ceilings = {
-      rate(times.loader_alone), rate(times.compute_alone), rate(times.all_reduce_alone), {}, {}};
+  Ceiling& loader = found.ceilings.loader = ceiling(times.loader_alone);
+  Ceiling& compute = found.ceilings.compute = ceiling(times.compute_alone);
+  found.ceilings.all_reduce = ceiling(times.all_reduce_alone);
   if (record.ceilings) {
-    set_range(batch, record.ceilings->loader_batch_ms, found.ceilings.loader, found.ceilings.loader_range);
-    set_range(batch, record.ceilings->compute_batch_ms, found.ceilings.compute, found.ceilings.compute_range);
+    set_range(batch, record.ceilings->loader_batch_ms, loader);
+    set_range(batch, record.ceilings->compute_batch_ms, compute);
   }
-  if (found.ceilings.loader && found.ceilings.compute)
-    found.headroom = std::min(*found.ceilings.loader, *found.ceilings.compute) / run.images_per_second - 1;
+  if (loader.known() && compute.known())
+    found.headroom = std::min(*loader.rate, *compute.rate) / run.images_per_second - 1;
   found.needs_free_cores =
       !times.device && computing_threads(record) + double(record.config.loader_threads) > cores_of(record);
   if (found.cause = no_verdict(record); found.cause.empty())

@@ -21,9 +21,14 @@ struct StepShares {
 };
 
 // Images per second if one part alone limited the row; empty if the record doesn't have it.
+struct Ceiling {
+  std::optional<double> rate = {};
+  std::optional<Interval> range = {};  // 95 %, of the mean over the ceiling's batches
+
+  bool known() const { return rate.has_value(); }
+};
 struct Ceilings {
-  std::optional<double> loader, compute, all_reduce;
-  std::optional<Interval> loader_range, compute_range;  // 95 %, of the mean over the ceiling's batches
+  Ceiling loader, compute, all_reduce;
 };
 
 struct Bottleneck {

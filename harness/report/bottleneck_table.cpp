@@ -9,7 +9,8 @@
 namespace harness {
 namespace {
 
-std::string rate_text(const std::optional<double>& rate, const std::optional<Interval>& range) {
+std::string rate_text(const Ceiling& ceiling) {
+  const auto& [rate, range] = ceiling;
   if (!rate) return "-";
   if (!range) return fmt::format("{:.0f}", *rate);
   return fmt::format("{:.0f} ±{:.0f} %", *rate,
@@ -20,7 +21,8 @@ std::string rate_text(const std::optional<double>& rate, const std::optional<Int
 std::string headroom_text(const Bottleneck& found) {
   if (!found.headroom) return "-";
   const Ceilings& ceilings = found.ceilings;
-  const auto& range = *ceilings.loader < *ceilings.compute ? ceilings.loader_range : ceilings.compute_range;
+  const auto& range =
+      (*ceilings.loader.rate < *ceilings.compute.rate ? ceilings.loader : ceilings.compute).range;
   if (range && range->low <= found.images_per_second && found.images_per_second <= range->high)
     return "about 0";
   if (*found.headroom < 0) return "ceiling < row";
@@ -45,9 +47,8 @@ Grid bottleneck_grid(const Summary& summary) {
     const bool comparable = has_comparable_rate(*row.record);
     grid.rows.push_back({row.id, found->verdict + count,
                          comparable ? fmt::format("{:.0f}", found->images_per_second) : "-",
-                         rate_text(found->ceilings.loader, found->ceilings.loader_range),
-                         rate_text(found->ceilings.compute, found->ceilings.compute_range),
-                         rate_text(found->ceilings.all_reduce, {}), comparable ? headroom_text(*found) : "-",
+                         rate_text(found->ceilings.loader), rate_text(found->ceilings.compute),
+                         rate_text(found->ceilings.all_reduce), comparable ? headroom_text(*found) : "-",
                          found->cause.empty()    ? found->figure
                          : found->figure.empty() ? found->cause
                                                  : found->cause + ": " + found->figure});

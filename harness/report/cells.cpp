@@ -16,15 +16,28 @@ bool any_repeats(const Summary& summary) {
   return std::ranges::any_of(summary.rows, [](const SummaryRow& row) { return row.repeats > 1; });
 }
 
-std::vector<const PhaseGroup*> shown_groups(const Summary& summary) {
-  std::vector<const PhaseGroup*> shown;
-  for (const PhaseGroup& group : phase_groups())
-    for (const SummaryRow& row : summary.rows)
-      if (group_share(row.run, group) >= 0.005) {
-        shown.push_back(&group);
-        break;
-      }
-  return shown;
+// Phases as grouped here. Together the groups are the whole step.
+struct PhaseGroup {
+  const char* name;
+  Names phases;
+
+  double share(const RunStatistics& run) const {
+    double sum = 0;
+    for (const PhaseStatistics& phase : run.phases)
+      if (std::ranges::find(phases, phase.name) != phases.end()) sum += phase.share;
+    return sum;
+  }
+};
+
+std::vector<PhaseGroup> shown_groups(const Summary& summary) {
+  std::vector<PhaseGroup> groups = {{"load", {"load"}},    {"move", {"h2d", "scatter", "broadcast"}},
+                                    {"fwd", {"forward"}},  {"loss", {"gather", "loss"}},
+                                    {"bwd", {"backward"}}, {"comm", {"reduce", "sync"}},
+                                    {"step", {"step"}},    {"other", {"other"}}};
+  std::erase_if(groups, [&](const PhaseGroup& group) {
+    return std::ranges::none_of(summary.rows, [&](const auto& row) { return group.share(row.run) >= 0.005; });
+  });
+  return groups;
 }
 
 // The interval as ± its wider half.
@@ -60,11 +73,10 @@ std::vector<CellColumn> columns_of(const Summary& summary) {
                                               four_digits(row.total_max_s));
                          }});
     } else if (metric.name == "ratio_to_base") {
-      for (const PhaseGroup* group : shown_groups(summary))
-        columns.push_back({group->name, [group](const SummaryRow& row) -> std::string {
-                             return row.run.has_samples
-                                        ? fmt::format("{:.0f}", 100 * group_share(row.run, *group))
-                                        : "-";
+      for (const PhaseGroup& group : shown_groups(summary))
+        columns.push_back({group.name, [group](const SummaryRow& row) -> std::string {
+                             return row.run.has_samples ? fmt::format("{:.0f}", 100 * group.share(row.run))
+                                                        : "-";
                            }});
       columns.push_back({"median ms", [](const SummaryRow& row) { return median_cell(row.run); }, true});
       columns.push_back({"ratio to", ratio_cell, true});

@@ -25,11 +25,9 @@ std::string no_evidence(const AccuracyRow& mode) {
       mode.paired_seeds >= int(kFewestRuns))
     return "";
   return fmt::format(
-      "the accuracy of {} on {} {} classes after {:.1f} passes over ImageNet, with {} seeds that o0 has too, "
-      "is "
+      "the accuracy of {} on {} {} classes after {:.1f} passes over ImageNet, with {} seeds that o0 has too, is "
       "no evidence: that takes real images of {} classes, the {:.0f} passes that the article's baseline is "
-      "meant "
-      "for, and {} seeds",
+      "meant for, and {} seeds",
       mode.precision, mode.classes, mode.kind, epochs, mode.paired_seeds, kImageNetClasses, kArticlesEpochs,
       kFewestRuns);
 }

@@ -45,43 +45,6 @@ ClaimVerdict in_words(Verdict verdict) {
   return kWords[size_t(verdict)];
 }
 
-}  // namespace
-
-Finding judged(const std::vector<Test>& tests) {
-  std::vector<Judgement> judgements;
-  for (const Test& test : tests) judgements.push_back(judge(test.figure, test.limits));
-  size_t decides = tests.size();
-  for (const Verdict verdict :
-       {Verdict::cannot_be_told, Verdict::does_not_hold, Verdict::undecided, Verdict::holds})
-    for (size_t i = 0; i < tests.size() && decides == tests.size(); ++i)
-      if (judgements[i].verdict == verdict) decides = i;
-  // Each test may refute by chance: the surest one does, and its p counts for all of them (Bonferroni).
-  if (judgements[decides].verdict == Verdict::does_not_hold)
-    for (size_t i = 0; i < tests.size(); ++i)
-      if (judgements[i].verdict == Verdict::does_not_hold &&
-          judgements[i].p.value_or(0) < judgements[decides].p.value_or(0))
-        decides = i;
-  const Test& test = tests[decides];
-  const Judgement& judgement = judgements[decides];
-  if (judgement.verdict == Verdict::cannot_be_told)
-    return cannot_be_tested(judgement.reason.empty() ? "the records have no times for: " + test.what
-                                                     : judgement.reason);
-  Finding finding{in_words(judgement.verdict), figure_text(test),
-                  fmt::format("{}; holds {}{}{}", test.what, limits_text(test),
-                              judgement.reason.empty() ? "" : "; ", judgement.reason),
-                  judgement};
-  if (judgement.verdict == Verdict::holds)  // all passed, so the least sure counts
-    for (const Judgement& one : judgements)
-      if (one.p) finding.test.p = std::max(finding.test.p.value_or(0), *one.p);
-  if (judgement.verdict == Verdict::does_not_hold && judgement.p)
-    finding.test.p =
-        std::min(1.0, *judgement.p * double(std::ranges::count_if(
-                                         judgements, [](const auto& one) { return one.p.has_value(); })));
-  return finding;
-}
-
-namespace {
-
 ClaimRows rows_of(const Question& question, const Summary& summary) {
   ClaimRows rows{summary, {}};
   for (const std::string& id : question.rows) {
@@ -177,6 +140,39 @@ Finding finding_of(const Question& question, const Summary& summary, bool ran) {
 }
 
 }  // namespace
+
+Finding judged(const std::vector<Test>& tests) {
+  std::vector<Judgement> judgements;
+  for (const Test& test : tests) judgements.push_back(judge(test.figure, test.limits));
+  size_t decides = tests.size();
+  for (const Verdict verdict :
+       {Verdict::cannot_be_told, Verdict::does_not_hold, Verdict::undecided, Verdict::holds})
+    for (size_t i = 0; i < tests.size() && decides == tests.size(); ++i)
+      if (judgements[i].verdict == verdict) decides = i;
+  // Each test may refute by chance: the surest one does, and its p counts for all of them (Bonferroni).
+  if (judgements[decides].verdict == Verdict::does_not_hold)
+    for (size_t i = 0; i < tests.size(); ++i)
+      if (judgements[i].verdict == Verdict::does_not_hold &&
+          judgements[i].p.value_or(0) < judgements[decides].p.value_or(0))
+        decides = i;
+  const Test& test = tests[decides];
+  const Judgement& judgement = judgements[decides];
+  if (judgement.verdict == Verdict::cannot_be_told)
+    return cannot_be_tested(judgement.reason.empty() ? "the records have no times for: " + test.what
+                                                     : judgement.reason);
+  Finding finding{in_words(judgement.verdict), figure_text(test),
+                  fmt::format("{}; holds {}{}{}", test.what, limits_text(test),
+                              judgement.reason.empty() ? "" : "; ", judgement.reason),
+                  judgement};
+  if (judgement.verdict == Verdict::holds)  // all passed, so the least sure counts
+    for (const Judgement& one : judgements)
+      if (one.p) finding.test.p = std::max(finding.test.p.value_or(0), *one.p);
+  if (judgement.verdict == Verdict::does_not_hold && judgement.p)
+    finding.test.p =
+        std::min(1.0, *judgement.p * double(std::ranges::count_if(
+                                         judgements, [](const auto& one) { return one.p.has_value(); })));
+  return finding;
+}
 
 Finding cannot_be_tested(const std::string& why) { return {ClaimVerdict::cannot_be_tested, "", why}; }
 

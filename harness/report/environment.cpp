@@ -42,8 +42,6 @@ std::string figure(const std::optional<double>& value, int digits, double factor
   return value ? fmt::format("{:.{}f}", factor * *value, digits) : "-";
 }
 
-std::string count(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "-"; }
-
 // One line for each remark, with all rows that have it.
 void add_remarks(const Records& records, std::vector<std::string> Record::*list, const char* kind,
                  Grid& grid) {
@@ -56,8 +54,8 @@ void add_remarks(const Records& records, std::vector<std::string> Record::*list,
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> environment_facts(const Records& records) {
-  std::vector<std::pair<std::string, std::string>> facts;
+Facts environment_facts(const Records& records) {
+  Facts facts;
   const auto add = [&](const std::string& label, const Describe& describe) {
     if (const std::string text = distinct(pointers_to(records), describe); !text.empty())
       facts.emplace_back(label, text);
@@ -116,12 +114,13 @@ Grid disturbance_grid(const Records& records) {
   for (const Record& record : records) {
     const RecordCache cache = record.cache.value_or(RecordCache());
     const int64_t memory_bytes = record.max_rss_bytes.value_or(0);
-    grid.rows.push_back({record.row, std::to_string(record.repeat), record.status, or_dash(record.started_at),
-                         figure(record.wall_s, 1), figure(record.environment.load_average, 1),
-                         figure(others_share(record), 1, 100), count(record.environment.throttled_periods),
-                         memory_bytes > 0 ? fmt::format("{:.0f}", double(memory_bytes) / 1e6) : "-",
-                         or_dash(cache.state), figure(cache.resident_before, 2), count(record.bad_images),
-                         or_dash(record.precision.sixteen_bit), or_dash(record.launcher)});
+    grid.rows.push_back(
+        {record.row, std::to_string(record.repeat), record.status, or_dash(record.started_at),
+         figure(record.wall_s, 1), figure(record.environment.load_average, 1),
+         figure(others_share(record), 1, 100), or_dash(text_of(record.environment.throttled_periods)),
+         memory_bytes > 0 ? fmt::format("{:.0f}", double(memory_bytes) / 1e6) : "-", or_dash(cache.state),
+         figure(cache.resident_before, 2), or_dash(text_of(record.bad_images)),
+         or_dash(record.precision.sixteen_bit), or_dash(record.launcher)});
   }
   grid.notes = {
       "load: load average before the row; others: share of the row's processor time that other machines of "

@@ -199,8 +199,8 @@ std::string loader_text(const RecordJob& job) {
 }
 
 // The same facts as of a row, of a user's own job.
-std::vector<std::pair<std::string, std::string>> job_facts(const Explanation& explanation) {
-  std::vector<std::pair<std::string, std::string>> facts;
+Facts job_facts(const Explanation& explanation) {
+  Facts facts;
   const RecordJob* job = job_of(explanation);
   if (!job) return facts;
   const Record& run = *explanation.unchanged.front();
@@ -228,13 +228,12 @@ std::vector<std::pair<std::string, std::string>> job_facts(const Explanation& ex
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation& explanation) {
+Facts explain_facts(const Explanation& explanation) {
   const Row& row = explanation.row;
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {explanation.own
-           ? "What binds this job"
-           : fmt::format("What binds row {}{}", explanation.of, explanation.emulated ? " (emulated)" : ""),
-       binds(explanation)}};
+  Facts facts = {{explanation.own ? "What binds this job"
+                                  : fmt::format("What binds row {}{}", explanation.of,
+                                                explanation.emulated ? " (emulated)" : ""),
+                  binds(explanation)}};
   if (explanation.scale == "smoke")
     facts.emplace_back("Trust", fmt::format("none: {}; its figures mean nothing", kSmokeOnlyTests));
   else if (const std::string next = next_of(explanation); !next.empty())
@@ -299,10 +298,9 @@ Grid explain_grid(const Explanation& explanation) {
       "Each change ran once per block, in random order; what gained nothing in the first block did not run "
       "again where something gained much. times as fast: median over pairs within a block, and its exact "
       "interval from {} blocks on; pooled: of fewer, by Student's t with the scatter of all runs of a kind; "
-      "else the range. share: the part of the step that"
-      " would disappear if the resource took no time. A cause is named when its gain is at least {:.0f} % "
-      "and stays significant after Holm's correction for the number of changes. A change that includes "
-      "others is compared with the fastest of them.",
+      "else the range. share: the part of the step that would disappear if the resource took no time. A cause "
+      "is named when its gain is at least {:.0f} % and stays significant after Holm's correction for the "
+      "number of changes. A change that includes others is compared with the fastest of them.",
       kFewestRuns, 100 * (kLeastGain - 1)));
   return grid;
 }

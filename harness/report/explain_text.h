@@ -1,7 +1,6 @@
 // The answers of `explain` and `feed` as text and tables.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/report/summary/explanation.h"
@@ -10,12 +9,12 @@
 
 namespace harness {
 
-std::vector<std::pair<std::string, std::string>> explain_facts(const Explanation& explanation);
+Facts explain_facts(const Explanation& explanation);
 Grid explain_grid(const Explanation& explanation);
 std::string explain_text(const std::vector<Explanation>& explanations);
 
 // Question and answer, what is fed, what binds, what the asked number needs: one sentence each.
-std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer);
+Facts feed_facts(const FeedAnswer& answer);
 
 // Utilisation by number of devices; the changes made to find what binds.
 Grid feed_grid(const FeedAnswer& answer);

@@ -1,22 +1,17 @@
 // Words the verdict, the number of devices fed and what limits the loader.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "harness/experiment/intervention.h"
 #include "harness/report/explain_text.h"
 
 namespace harness {
 namespace {
 
-// Three digits; all digits of large numbers.
-std::string figure(double value) {
-  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string devices_text(double devices) { return figure(devices) + (devices == 1 ? " device" : " devices"); }
+std::string devices_text(double devices) {
+  return three_digits(devices) + (devices == 1 ? " device" : " devices");
+}
 
 const FeedPoint* point_at(const FeedAnswer& answer, double devices) {
   for (const FeedPoint& point : answer.points)
@@ -48,16 +43,16 @@ std::string fed_here(const FeedAnswer& answer) {
 
 std::string loader_alone(const FeedAnswer& answer) {
   if (answer.loader_images_per_second <= 0) return "not measured";
-  return fmt::format("{} images/s, {} MB/s from storage", figure(answer.loader_images_per_second),
-                     figure(answer.loader_images_per_second * answer.bytes_per_image * 1e-6));
+  return fmt::format("{} images/s, {} MB/s from storage", three_digits(answer.loader_images_per_second),
+                     three_digits(answer.loader_images_per_second * answer.bytes_per_image * 1e-6));
 }
 
 std::string needs(const FeedAnswer& answer) {
-  std::string text = fmt::format("{} images/s", figure(answer.needed_images_per_second));
+  std::string text = fmt::format("{} images/s", three_digits(answer.needed_images_per_second));
   if (answer.needed_cores) {
     const double cores = double(answer.cores);
     text += fmt::format(
-        ", {} cores like the {} used here{}", figure(*answer.needed_cores), answer.cores,
+        ", {} cores like the {} used here{}", three_digits(*answer.needed_cores), answer.cores,
         *answer.needed_cores > cores
             ? fmt::format(" (extrapolated beyond {}: as if each core decoded as much)", answer.cores)
             : "");
@@ -65,11 +60,11 @@ std::string needs(const FeedAnswer& answer) {
   if (answer.bytes_per_image <= 0) return text;
   const double mb = answer.bytes_per_image * 1e-6, needed = answer.needed_images_per_second * mb,
                read_here = answer.loader_images_per_second * mb;
-  text += fmt::format(", {} MB/s from storage ({:.3g} kB per image", figure(needed), mb * 1e3);
+  text += fmt::format(", {} MB/s from storage ({:.3g} kB per image", three_digits(needed), mb * 1e3);
   if (read_here > 0 && needed > 1.05 * read_here)
-    text += fmt::format("; extrapolated: {} MB/s were read here", figure(read_here));
+    text += fmt::format("; extrapolated: {} MB/s were read here", three_digits(read_here));
   text += ")";
-  if (answer.over_network) text += fmt::format(", {} Gbit/s of network", figure(needed * 8e-3));
+  if (answer.over_network) text += fmt::format(", {} Gbit/s of network", three_digits(needed * 8e-3));
   return text;
 }
 
@@ -83,15 +78,15 @@ std::string binds(const FeedAnswer& answer) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> feed_facts(const FeedAnswer& answer) {
+Facts feed_facts(const FeedAnswer& answer) {
   const Row& row = answer.row;
-  std::vector<std::pair<std::string, std::string>> facts = {
+  Facts facts = {
       {fmt::format("Can this machine feed {} x {} (emulated)?", answer.asked, answer.device),
        verdict(answer)},
       {"Measured with", fmt::format("{}, {}, storage {}, cache {}, {} cores, {} loader threads; one device "
                                     "computes {} images/s",
                                     row.model, row.precision, row.storage, row.cache, row.cpus,
-                                    row.loader_threads, figure(answer.device_images_per_second))},
+                                    row.loader_threads, three_digits(answer.device_images_per_second))},
       {"The loader alone", loader_alone(answer)},
       {"Fed here", fed_here(answer)},
       {"What binds", binds(answer)},
@@ -113,8 +108,9 @@ Grid feed_grid(const FeedAnswer& answer) {
   grid.columns = {{"devices"}, {"they take images/s"}, {"delivered images/s"}, {"utilisation"}, {"runs"},
                   {"", true}};
   for (const FeedPoint& point : answer.points)
-    grid.rows.push_back({figure(point.devices), figure(point.devices * answer.device_images_per_second),
-                         figure(point.images_per_second), percent(point.utilisation),
+    grid.rows.push_back({three_digits(point.devices),
+                         three_digits(point.devices * answer.device_images_per_second),
+                         three_digits(point.images_per_second), percent(point.utilisation),
                          std::to_string(point.runs), point.utilisation >= kFedFrom ? "fed" : "not fed"});
   grid.notes = {
       "utilisation: time in which the devices compute / total time, the AU of MLPerf Storage; medians over "
@@ -130,11 +126,11 @@ Grid feed_changes_grid(const FeedAnswer& answer) {
       {"change", true}, {"images/s"}, {"times as many"}, {"as with", true}, {"remark", true, false, 60}};
   const Explanation& loader = answer.loader;
   if (loader.blocks > 0)
-    grid.rows.push_back({title_of_change("unchanged"), figure(loader.images_per_second), "-", "-", ""});
+    grid.rows.push_back({title_of_change("unchanged"), three_digits(loader.images_per_second), "-", "-", ""});
   for (const ExplainedChange& change : loader.changes) {
     const bool measured = change.images_per_second > 0,
                fed = change.change->name == std::string("made_up") && !answer.host_binds;
-    grid.rows.push_back({change.change->title, measured ? figure(change.images_per_second) : "-",
+    grid.rows.push_back({change.change->title, measured ? three_digits(change.images_per_second) : "-",
                          change.part ? fmt::format("{:.2f}", change.part->value) : "-",
                          change.part ? change.over->title : "-",
                          !measured ? "not measured: " + change.why_not

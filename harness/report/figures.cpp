@@ -94,10 +94,9 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   if (std::ranges::none_of(summaries, measured)) return;
   const std::string run = run_name(run_dir);
   std::vector<std::string> specs;
-  bool is_first = true;
   for (const Summary& summary : summaries) {
-    const std::string suffix = is_first ? "" : fmt::format("-{}-{}", summary.scale, summary.device);
-    is_first = false;
+    const std::string suffix =
+        &summary == &summaries.front() ? "" : fmt::format("-{}-{}", summary.scale, summary.device);
     for (const Figure& figure : figures_of(summary, run, source_dir)) {
       specs.push_back(folder / (figure.name + suffix + ".vl.json"));
       write_text(specs.back(), figure.spec.dump() + "\n");

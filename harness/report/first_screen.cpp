@@ -53,11 +53,6 @@ std::string trained_line(const Summary& summary) {
   return sentence.empty() ? "not checked in this run: emulated devices only wait" : sentence;
 }
 
-std::string counted(const std::vector<std::string>& ids) {
-  return ids.size() <= 3 ? fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", "))
-                         : fmt::format("{} rows", ids.size());
-}
-
 // `rows held out differ from the article by up to 20 %`: how far the emulated devices can be believed.
 std::string held_out_text(const Summary& summary) {
   double largest = 0;
@@ -88,11 +83,11 @@ std::string trust_of(const Summary& summary) {
   if (fewest_runs < kFewestRuns)
     doubts.push_back(
         fmt::format("some rows ran only {} {}", fewest_runs, fewest_runs == 1 ? "time" : "times"));
-  if (!taken.empty()) doubts.push_back("others took processor time of " + counted(taken));
-  if (!clocked.empty()) doubts.push_back("the processor's clock changed during " + counted(clocked));
+  if (!taken.empty()) doubts.push_back("others took processor time of " + counted(taken, 3));
+  if (!clocked.empty()) doubts.push_back("the processor's clock changed during " + counted(clocked, 3));
   if (const double noise = noise_between_equal_rows(summary).value_or(0); noise >= kDisturbedShare)
     doubts.push_back(fmt::format("two rows that do the same work differ by {:.0f} %", 100 * noise));
-  if (!failed.empty()) doubts.push_back("no figure of " + counted(failed));
+  if (!failed.empty()) doubts.push_back("no figure of " + counted(failed, 3));
   return doubts.empty() ? "high" : fmt::format("low: {}", fmt::join(doubts, "; "));
 }
 

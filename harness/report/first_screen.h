@@ -23,6 +23,9 @@ struct Remedy {
 // first; empty at scale smoke. The summary must outlive the remedies.
 std::vector<Remedy> remedies_of(const Summary& summary);
 
+// `row 7`, `rows 7, 8`, and of more than `most` their number.
+std::string counted(const std::vector<std::string>& ids, size_t most);
+
 // `strategy data_parallel -> ddp: 1.58 times as fast (row 12 instead of 10)`; of a purchase also the
 // multiple, of a conversion what copying took.
 std::string text_of(const Remedy& remedy);
@@ -33,7 +36,7 @@ std::optional<double> noise_between_equal_rows(const Summary& summary);
 
 struct FirstScreen {
   std::string headline;
-  std::vector<std::pair<std::string, std::string>> numbers;  // claims, feed, trained: label, sentence
+  Facts numbers;  // claims, feed, trained: label, sentence
   std::string trust;
   // Never mixed: what is free, what costs a copy of the images, what costs money. A list may be empty.
   std::vector<std::pair<std::string, std::vector<std::string>>> lists;

@@ -1,7 +1,6 @@
 // The tables of a run, apart from those of the article, of claims and of `explain` and `feed`.
 #pragma once
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/contract/record.h"
@@ -24,7 +23,7 @@ std::vector<std::string> legend_lines(const Summary& summary);
 Grid emulated_grid(const Summary& summary);
 
 // Label and text: machine, build, libraries, data, times. If a value differs within the run, all are listed.
-std::vector<std::pair<std::string, std::string>> environment_facts(const Records& records);
+Facts environment_facts(const Records& records);
 
 Grid disturbance_grid(const Records& records);  // per row and repeat: load, steal, memory
 Grid remarks_grid(const Records& records);      // notes, emulation, warnings, failed checks

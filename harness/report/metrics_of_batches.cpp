@@ -11,9 +11,6 @@ namespace {
 
 using Value = std::optional<double>;
 
-// Nullopt for 0, which means that the figure is absent.
-Value positive(double value) { return value > 0 ? Value(value) : std::nullopt; }
-
 // From the times of the batches; nullopt for a row that ran without phase clock.
 Metric of_run(const std::string& name, const std::string& unit, const std::string& description,
               const std::function<Value(const RunStatistics&)>& figure) {
@@ -21,10 +18,11 @@ Metric of_run(const std::string& name, const std::string& unit, const std::strin
           [figure](const SummaryRow& row) { return row.run.has_samples ? figure(row.run) : std::nullopt; }};
 }
 
+// Nullopt for 0, which means that the figure is absent.
 Metric of_communication(const std::string& name, const std::string& unit, const std::string& description,
                         const std::function<Value(const Communication&)>& figure) {
   return {name, unit, description, [figure](const SummaryRow& row) {
-            return row.communication ? figure(*row.communication) : std::nullopt;
+            return row.communication ? if_any(figure(*row.communication).value_or(0)) : std::nullopt;
           }};
 }
 
@@ -103,12 +101,12 @@ std::vector<Metric> communication_metrics() {
   using It = Communication;
   return {
       of_communication("all_reduced_bytes_per_batch", "bytes", "bytes that one rank all-reduces",
-                       [](const It& it) { return positive(it.all_reduced_bytes); }),
+                       &It::all_reduced_bytes),
       of_communication("all_reduces_per_batch", "count", "all-reduces in the last batch",
-                       [](const It& it) { return positive(double(it.messages.size())); }),
+                       [](const It& it) { return double(it.messages.size()); }),
       followed(of_communication("communication_ms", "ms",
                                 "time per batch with at least one collective posted and not done",
-                                [](const It& it) { return positive(it.under_way_ms); })),
+                                &It::under_way_ms)),
       {.name = "exposed_ms",
        .unit = "ms",
        .description =
@@ -120,13 +118,12 @@ std::vector<Metric> communication_metrics() {
            },
        .better = Better::lower},
       of_communication("sync_bn_ms", "ms", "waits of SyncBN layers for other ranks, in forward and backward",
-                       [](const It& it) { return positive(it.sync_bn_ms()); }),
+                       &It::sync_bn_ms),
       of_communication("all_reduces_alone_ms", "ms",
-                       "time of the last batch's all-reduces with nothing else running",
-                       [](const It& it) { return positive(it.alone_ms); }),
+                       "time of the last batch's all-reduces with nothing else running", &It::alone_ms),
       of_communication("link_bytes_share", "",
                        "bytes that a node's link counted / bytes that the collectives must send",
-                       [](const It& it) { return positive(it.link_share.value_or(0)); }),
+                       &It::link_share),
   };
 }
 

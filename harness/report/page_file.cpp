@@ -24,6 +24,9 @@ namespace harness {
 
 namespace {
 
+namespace fs = std::filesystem;
+using nlohmann::json;
+
 constexpr int kGzip = 16 + MAX_WBITS;
 
 enum class Content { text, times };  // times: mostly digits with few repetitions
@@ -57,42 +60,6 @@ std::string gzip(const std::string& bytes, Content content) {
 // For a browser's DecompressionStream("gzip").
 std::string gzip_base64(const std::string& bytes, Content content) { return base64(gzip(bytes, content)); }
 
-}  // namespace
-
-std::string base64(const std::string& bytes) {
-  return YAML::EncodeBase64(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-}
-
-std::string json_for_html(const nlohmann::json& data) {
-  std::string text;
-  for (char c : data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
-    if (c == '<')
-      text += "\\u003c";
-    else
-      text += c;
-  return text;
-}
-
-std::string filled(const std::string& page_template, const std::map<std::string, std::string>& parts,
-                   const std::string& name) {
-  std::string page;
-  size_t begin = 0;
-  for (size_t open; (open = page_template.find("{{", begin)) != std::string::npos;) {
-    const size_t close = page_template.find("}}", open);
-    const std::string part = page_template.substr(open + 2, close - open - 2);
-    if (close == std::string::npos || !parts.count(part))
-      throw std::runtime_error(name + ": unknown part {{" + part + "}}; restore it from the repository");
-    page += page_template.substr(begin, open - begin) + parts.at(part);
-    begin = close + 2;
-  }
-  return page + page_template.substr(begin);
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-
 // Rounds to six digits, which is enough to draw. Full length would double the size of the figures' data.
 void shorten_numbers(json& value) {
   if (value.is_number_float())
@@ -123,6 +90,35 @@ std::string licence_of_library(const fs::path& source_dir) {
 }
 
 }  // namespace
+
+std::string base64(const std::string& bytes) {
+  return YAML::EncodeBase64(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+std::string json_for_html(const nlohmann::json& data) {
+  std::string text;
+  for (char c : data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+    if (c == '<')
+      text += "\\u003c";
+    else
+      text += c;
+  return text;
+}
+
+std::string filled(const std::string& page_template, const std::map<std::string, std::string>& parts,
+                   const std::string& name) {
+  std::string page;
+  size_t begin = 0;
+  for (size_t open; (open = page_template.find("{{", begin)) != std::string::npos;) {
+    const size_t close = page_template.find("}}", open);
+    const std::string part = page_template.substr(open + 2, close - open - 2);
+    if (close == std::string::npos || !parts.count(part))
+      throw std::runtime_error(name + ": unknown part {{" + part + "}}; restore it from the repository");
+    page += page_template.substr(begin, open - begin) + parts.at(part);
+    begin = close + 2;
+  }
+  return page + page_template.substr(begin);
+}
 
 json section(const std::string& title, json blocks, const std::string& prefix, const std::string& part) {
   std::string id = prefix + title;

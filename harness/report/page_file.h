@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/report/summary/grid.h"
@@ -25,7 +24,6 @@ std::string filled(const std::string& page_template, const std::map<std::string,
                    const std::string& name);
 
 // The parts of a page, whose blocks plots/report.js lists. A grid or fold without lines adds nothing.
-using Facts = std::vector<std::pair<std::string, std::string>>;
 nlohmann::json section(const std::string& title, nlohmann::json blocks, const std::string& prefix = "",
                        const std::string& part = "");
 void add_grid(nlohmann::json& blocks, const Grid& grid);

@@ -20,11 +20,7 @@ nlohmann::json explain_sections(const Records& records);
 // The sections about the run as a whole: environment, raw records.
 nlohmann::json common_sections(const Records& records, const std::string& left_out, const std::string& raw);
 
-struct Term {
-  std::string word, meaning;
-  std::vector<std::string> headers;  // of columns, besides `word` itself
-};
-
-const std::vector<Term>& glossary();
+// What words and headers of columns mean.
+const Facts& glossary();
 
 }  // namespace harness

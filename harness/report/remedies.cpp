@@ -92,15 +92,18 @@ std::string text_of_trial(const Remedy& remedy) {
                   "--change", remedy.change->name});
   for (const std::string& setting : settings_in(first.set)) command.insert(command.end(), {"--set", setting});
   return fmt::format(
-      "{} for {}: {}", remedy.change->next,
-      ids.size() > 4 ? fmt::format("{} rows", ids.size())
-                     : fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", ")),
+      "{} for {}: {}", remedy.change->next, counted(ids, 4),
       can_be_tried(*remedy.change, first)
           ? fmt::format("not measured yet; `{}` does", base::shell_line({command, {}, {}, {}, {}}))
           : "this machine has none to try it with");
 }
 
 }  // namespace
+
+std::string counted(const std::vector<std::string>& ids, size_t most) {
+  return ids.size() <= most ? fmt::format("{} {}", ids.size() == 1 ? "row" : "rows", fmt::join(ids, ", "))
+                            : fmt::format("{} rows", ids.size());
+}
 
 std::optional<double> noise_between_equal_rows(const Summary& summary) {
   std::optional<double> noise;

@@ -30,15 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Without the drawing library: the SVG files that an earlier `plot` wrote, by figure, in base64.
-json pictures(const fs::path& run_dir, const std::vector<std::string>& names, const std::string& suffix) {
-  json images = json::object();
-  for (const std::string& name : names)
-    if (const fs::path file = run_dir / "plots" / (name + suffix + ".svg"); fs::exists(file))
-      images[name] = base64(base::read_file(file));
-  return images;
-}
-
 // The command that repeats the run, from its request.json; empty without such a file.
 std::string command_of(const fs::path& run_dir, const fs::path& source_dir) {
   if (!fs::exists(run_dir / "request.json")) return "";
@@ -53,10 +44,7 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
   const std::string run = run_name(run_dir);
   PageFile file;
   file.page["title"] = run;
-  for (const Term& term : glossary()) {
-    file.page["terms"][term.word] = term.word;
-    for (const std::string& header : term.headers) file.page["terms"][header] = term.word;
-  }
+  for (const auto& [word, meaning] : glossary()) file.page["terms"][word] = word;
   add_drawing_library(file, source_dir, "Figures don't show values under the mouse");
   file.without_script = "the file table.md in the same folder has the tables";
   for (json& section : explain_sections(records)) file.page["sections"].push_back(std::move(section));
@@ -70,12 +58,13 @@ void write_page(const fs::path& run_dir, const Records& records, const std::vect
       names.push_back(figure.name);
       if (!file.library.empty()) file.specs[prefix + figure.name] = figure.spec;
     }
-    if (file.library.empty()) {
-      const std::string suffix = &summary == &summaries.front() ? "" : "-" + key;
-      const json images = pictures(run_dir, names, suffix);
-      std::erase_if(names, [&](const std::string& name) { return !images.contains(name); });
-      for (const auto& [name, image] : images.items()) file.images[prefix + name] = image;
-    }
+    if (file.library.empty())  // then the SVG files that an earlier `plot` wrote
+      std::erase_if(names, [&](const std::string& name) {
+        const std::string suffix = &summary == &summaries.front() ? "" : "-" + key;
+        const fs::path picture = run_dir / "plots" / (name + suffix + ".svg");
+        if (fs::exists(picture)) file.images[prefix + name] = base64(base::read_file(picture));
+        return !fs::exists(picture);
+      });
     for (json& section : summary_sections(summary, names, prefix, summaries.size() > 1 ? key : ""))
       file.page["sections"].push_back(std::move(section));
   }
@@ -103,8 +92,8 @@ static AnswerFile answer_of(const std::vector<Summary>& summaries) {
   return {};
 }
 
-static std::string write_answer(const fs::path& run, const std::vector<Summary>& summaries) {
-  const AnswerFile answer = answer_of(summaries);
+// Into the run's folder, unless it is empty. Returns the text.
+static std::string written(const fs::path& run, const AnswerFile& answer) {
   if (!answer.text.empty()) write_text(run / answer.name, answer.text);
   return answer.text;
 }
@@ -127,13 +116,6 @@ std::vector<Summary> summaries_of(const fs::path& run, const Records& records) {
   return summaries;
 }
 
-// explain.txt of a run of `explain`. Returns its text; empty for other runs.
-static std::string write_explain(const fs::path& run, const Records& records) {
-  const std::string text = explain_text(explanations_of(pointers_to(records)));
-  if (!text.empty()) write_text(run / "explain.txt", text);
-  return text;
-}
-
 // The terminal's last lines, because they are the first that are read.
 static void say_first_screen(const std::vector<Summary>& summaries, std::ostream& console) {
   for (const Summary& summary : summaries)
@@ -145,12 +127,14 @@ static bool write_all(const fs::path& project, const fs::path& run, const Record
                       const std::string* left_out, std::ostream& console) {
   const Records records = at_full_size(measured);
   const std::vector<Summary> summaries = summaries_of(run, records);
-  const std::string explained = write_explain(run, records), warnings = left_out ? *left_out : "";
+  const std::string explained =
+      written(run, {"explain.txt", explain_text(explanations_of(pointers_to(records)))});
+  const std::string warnings = left_out ? *left_out : "";
   std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
   if (!write_report(run, summaries, explained.empty() ? console : unseen,
                     left_out ? Shown::everything : Shown::main_table, warnings))
     return false;
-  const std::string answer = write_answer(run, summaries);
+  const std::string answer = written(run, answer_of(summaries));
   if (left_out) console << answer << explained;
   if (figures && explained.empty()) write_figures(run, summaries, project, std::cerr);
   if (base::interrupts() < 2) write_page(run, records, summaries, warnings, project, console);

@@ -81,28 +81,28 @@ std::vector<Answer> answers_of(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) {
     if (row.config.question.empty()) continue;
     const SummaryRow* base = base_of(summary, row);
-    const std::string why_not = why_no_figures(summary, row, base);
-    if (!why_not.empty()) {
-      answers.push_back(
-          {row.config.question, row.id, row.config.base, row.config.answer, "", {}, {}, {}, why_not, {}});
+    Answer answer{row.config.question, row.id, row.config.base, row.config.answer};
+    answer.why_not = why_no_figures(summary, row, base);
+    if (!answer.why_not.empty()) {
+      answers.push_back(answer);
       continue;
     }
     const ComparedSeconds seconds = compared_seconds({&row, base});
     for (const std::string& name : base::split_at_commas(row.config.answer)) {
       const AnswerFigure* figure = find_answer_figure(name);
       if (!figure) continue;  // of a newer version of the suite
-      Answer answer{
-          row.config.question, row.id, row.config.base, figure->name, figure->unit, {}, {}, {}, "", {}};
+      answer.figure = figure->name;
+      answer.unit = figure->unit;
       const PerRun per_run = each_run([figure, &seconds](const Record& record, const RunStatistics& run) {
         return figure_of(record, run, *figure, seconds);
       });
       const std::vector<double> here = per_run(row), there = per_run(*base);
-      if (!here.empty()) answer.of_row = median(here);
-      if (!there.empty()) answer.of_base = median(there);
+      answer.of_row = here.empty() ? std::nullopt : std::optional(median(here));
+      answer.of_base = there.empty() ? std::nullopt : std::optional(median(there));
       answer.ratio = ratio_of(summary, per_run, row, *base);
       answer.ratio.undisturbed = seconds.undisturbed() && (name == "images_per_s" || name == "step_time");
       answer.more = judge(answer.ratio, {.low = 1});
-      answers.push_back(std::move(answer));
+      answers.push_back(answer);
     }
   }
   std::vector<Judgement*> family;
@@ -126,8 +126,6 @@ Grid question_grid(const Summary& summary) {
     grid.rows.push_back({question, answer.row, answer.base, answer.figure,
                          with_unit(answer.of_row, answer.unit), with_unit(answer.of_base, answer.unit),
                          verdict_of(answer)});
-    if (answer.why_not.empty())
-      grid.values.push_back({answer.row, answer.figure, answer.unit, "", {answer.of_row, {}, {}, {}}});
   }
   if (grid.empty()) return grid;
   std::string meaning;

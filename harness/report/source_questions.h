@@ -12,11 +12,11 @@ namespace harness {
 
 struct Answer {
   std::string question, row, base;
-  std::string figure, unit;               // name and unit, as answer_figures() lists them
-  std::optional<double> of_row, of_base;  // medians over the runs with status OK
-  Ratio ratio;                            // row / base; known only when all values are above 0
-  std::string why_not;                    // why there are no figures; else empty
-  Judgement more = {};                    // that the row has more of it, by Holm's correction for all answers
+  std::string figure = {}, unit = {};               // name and unit, as answer_figures() lists them
+  std::optional<double> of_row = {}, of_base = {};  // medians over the runs with status OK
+  Ratio ratio = {};                                 // row / base; known only when all values are above 0
+  std::string why_not = {};                         // why there are no figures; else empty
+  Judgement more = {};  // that the row has more of it, by Holm's correction for all answers
 };
 
 std::vector<Answer> answers_of(const Summary& summary);

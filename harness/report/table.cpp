@@ -2,6 +2,7 @@
 #include "harness/report/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -24,8 +25,7 @@ namespace {
 std::vector<Grid> further_grids(const Summary& summary) {
   std::vector<Grid> grids = {claims_grid(summary, true),  question_grid(summary),   bottleneck_grid(summary),
                              communication_grid(summary), rank_views_grid(summary), accuracy_grid(summary)};
-  grids.erase(std::remove_if(grids.begin(), grids.end(), [](const Grid& grid) { return grid.empty(); }),
-              grids.end());
+  std::erase_if(grids, &Grid::empty);
   return grids;
 }
 
@@ -71,15 +71,15 @@ std::string markdown_table(const Summary& summary) {
 
 std::string csv_table(const std::vector<Summary>& summaries) {
   std::string text;
-  for (const Metric& metric : metrics()) text += (text.empty() ? "" : ",") + metric.name;
-  text += "\n";
+  const auto add_line = [&](auto cell) {
+    std::vector<std::string> cells;
+    std::ranges::transform(metrics(), std::back_inserter(cells), cell);
+    text += fmt::format("{}\n", fmt::join(cells, ","));
+  };
+  add_line(&Metric::name);
   for (const Summary& summary : summaries)
-    for (const SummaryRow& row : summary.rows) {
-      std::string line;
-      for (const Metric& metric : metrics())
-        line += (line.empty() ? "" : ",") + csv_cell(csv_text(metric, summary, row));
-      text += line + "\n";
-    }
+    for (const SummaryRow& row : summary.rows)
+      add_line([&](const Metric& metric) { return csv_cell(csv_text(metric, summary, row)); });
   return text;
 }
 

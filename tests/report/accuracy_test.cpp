@@ -4,6 +4,7 @@
 #include "harness/report/summary/summary.h"
 #include "harness/report/table.h"
 #include "harness/stats/records.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace accuracy_test {
@@ -12,11 +13,8 @@ using harness::AccuracyRow;
 using nlohmann::json;
 
 json trained(const std::string& precision, int64_t seed, double top1, const std::string& kind = "synthetic") {
-  json record = {{"schema", 1},
-                 {"row", "accuracy-" + precision},
+  json record = {{"row", "accuracy-" + precision},
                  {"repeat", seed - 1},
-                 {"status", "OK"},
-                 {"reason", ""},
                  {"config",
                   {{"id", "accuracy-" + precision},
                    {"title", precision},
@@ -27,7 +25,6 @@ json trained(const std::string& precision, int64_t seed, double top1, const std:
                    {"timed_batches", 700},
                    {"seed", seed}}},
                  {"scale", {{"name", "rehearsal"}, {"summary", "small"}}},
-                 {"device", {{"kind", "cpu"}}},
                  {"data", {{"kind", kind == "real" ? "folder" : "stand-in"}, {"fingerprint", "of accuracy"}}},
                  {"precision", {{"label", precision == "o0" ? "O0" : precision + " in bf16"}}},
                  {"timed_batches", 700},
@@ -51,9 +48,8 @@ std::vector<AccuracyRow> rows_of(const std::vector<json>& records) {
   return harness::accuracy_rows(pointers);
 }
 
-std::string text_of(const harness::Grid& grid) {
-  std::string text = harness::markdown_text(grid);
-  return text;
+std::string table_of(const std::vector<json>& records) {
+  return harness::markdown_text(harness::accuracy_grid(harness::summarise(typed(records))[0]));
 }
 
 TEST(Accuracy, MediansAndRangesAreOverSeeds) {
@@ -133,31 +129,23 @@ TEST(Accuracy, AloneInARunItStillHasItsTable) {
   ASSERT_EQ(summaries.size(), 1u);
   EXPECT_TRUE(summaries[0].rows.empty());
   EXPECT_FALSE(harness::accuracy_grid(summaries[0]).empty());
-  EXPECT_NE(harness::console_table(summaries[0]).find("of accuracy"), std::string::npos)
-      << "no word on the data";
+  EXPECT_SAYS(harness::console_table(summaries[0]), "of accuracy") << "no word on the data";
 }
 
 TEST(Accuracy, SyntheticClassesAreCalledNoEvidence) {
-  const std::vector<json> synthetic = {trained("o0", 1, 0.7), trained("o2", 1, 0.65)};
-  const std::string text = text_of(harness::accuracy_grid(harness::summarise(typed(synthetic))[0]));
-  EXPECT_NE(text.find("synthetic classes: no evidence for claim 4"), std::string::npos) << text;
-  EXPECT_NE(text.find("-5.0 points from O0 with one seed"), std::string::npos) << text;
-  const std::vector<json> real = {trained("o0", 1, 0.7, "real")};
-  EXPECT_EQ(text_of(harness::accuracy_grid(harness::summarise(typed(real))[0])).find("no evidence"),
-            std::string::npos);
+  const std::string text = table_of({trained("o0", 1, 0.7), trained("o2", 1, 0.65)});
+  EXPECT_SAYS(text, "synthetic classes: no evidence for claim 4");
+  EXPECT_SAYS(text, "-5.0 points from O0 with one seed");
+  EXPECT_EQ(table_of({trained("o0", 1, 0.7, "real")}).find("no evidence"), std::string::npos);
 }
 
 TEST(Accuracy, ADifferenceIsNamedOnlyWhenEverySeedHasIt) {
-  const std::vector<json> records = {trained("o0", 1, 0.70), trained("o0", 2, 0.72), trained("o1", 1, 0.71),
-                                     trained("o1", 2, 0.70), trained("o3", 1, 0.60), trained("o3", 2, 0.65)};
-  const std::string text = text_of(harness::accuracy_grid(harness::summarise(typed(records))[0]));
-  EXPECT_NE(text.find("o1 in bf16: -0.5 (-2.0 to +1.0) points from O0 over 2 seeds: not more than"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("o3 in bf16: -8.5 (-10.0 to -7.0) points from O0 over 2 seeds: worse with every seed, "
-                      "which happens by chance in 1 of 2 "),
-            std::string::npos)
-      << text;
+  const std::string text = table_of({trained("o0", 1, 0.70), trained("o0", 2, 0.72), trained("o1", 1, 0.71),
+                                     trained("o1", 2, 0.70), trained("o3", 1, 0.60), trained("o3", 2, 0.65)});
+  EXPECT_SAYS(text, "o1 in bf16: -0.5 (-2.0 to +1.0) points from O0 over 2 seeds: not more than");
+  EXPECT_SAYS(text,
+              "o3 in bf16: -8.5 (-10.0 to -7.0) points from O0 over 2 seeds: worse with every seed, "
+              "which happens by chance in 1 of 2 ");
 }
 
 }  // namespace accuracy_test

@@ -50,31 +50,27 @@ TEST(ArticleCsv, IsOneTableWithALineForEachCell) {
       EXPECT_EQ(line[i].find_first_not_of("0123456789.e+-"), std::string::npos) << line[i];
   }
   const std::string of_five = csv_text(tables_of(five_runs(records)));
-  auto line = line_of(of_five, "Table 3: precision, speed", "o2", "base / row");
-  EXPECT_EQ(line["unit"], "ratio");
-  EXPECT_EQ(line["value"], "1.4");
-  EXPECT_EQ(line["low"], "1.31923");
-  EXPECT_EQ(line["high"], "1.48571");
-  EXPECT_EQ(line["article"].substr(0, 4), "1.25");
-  EXPECT_EQ(line_of(of_five, "Table 3: precision, speed", "o2", "against the article")["text"], "reproduced");
-  EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o2", "against the article")["text"], "too few runs");
-  line = line_of(csv, "Table 3: precision, speed", "tmpfs", "total");
-  EXPECT_EQ(line["unit"], "s");
-  EXPECT_EQ(line["value"], "2.1");
-  EXPECT_EQ(line["low"], "") << "of one run there is no range";
-  EXPECT_EQ(line["article"], "87.989");
-  EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o3", "status")["text"], "DIVERGED");
-  EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o3", "total")["value"], "");
-  EXPECT_EQ(line_of(csv, "Table 3: precision, speed", "o1", "status")["text"], "not run");
-  line = line_of(csv, "Table 1: a batch", "disk", "h2d");
-  EXPECT_EQ(line["unit"], "ms");
-  EXPECT_EQ(line["value"], "0.5");
-  EXPECT_EQ(line["article"], "13.6");
+  const auto expect = [](const std::string& in, const std::string& table, const std::string& row,
+                         const std::string& quantity, const std::map<std::string, std::string>& cells) {
+    auto line = line_of(in, table, row, quantity);
+    for (const auto& [column, text] : cells) EXPECT_EQ(line[column], text) << quantity << " of " << row;
+  };
+  const std::string speed = "Table 3: precision, speed";
+  expect(of_five, speed, "o2", "base / row",
+         {{"unit", "ratio"}, {"value", "1.4"}, {"low", "1.31923"}, {"high", "1.48571"}});
+  EXPECT_EQ(line_of(of_five, speed, "o2", "base / row")["article"].substr(0, 4), "1.25");
+  expect(of_five, speed, "o2", "against the article", {{"text", "reproduced"}});
+  expect(csv, speed, "o2", "against the article", {{"text", "too few runs"}});
+  expect(csv, speed, "tmpfs", "total", {{"unit", "s"}, {"value", "2.1"}, {"low", ""}, {"article", "87.989"}});
+  expect(csv, speed, "o3", "status", {{"text", "DIVERGED"}});
+  expect(csv, speed, "o3", "total", {{"value", ""}});
+  expect(csv, speed, "o1", "status", {{"text", "not run"}});
+  expect(csv, "Table 1: a batch", "disk", "h2d", {{"unit", "ms"}, {"value", "0.5"}, {"article", "13.6"}});
   EXPECT_EQ(line_of(csv, "Table 1: a batch", "tmpfs", "h2d, base / row")["article"].substr(0, 4), "0.88");
-  EXPECT_EQ(line_of(csv, "Table 1: platform", "disk", "model")["unit"], "text");
-  EXPECT_EQ(line_of(csv, "Table 4", "7", "devices")["value"], "4");
-  EXPECT_EQ(line_of(csv, "Table 4", "0", "against the article")["value"], "") << "its base is in no table";
-  EXPECT_EQ(line_of(csv, "Table 9", "17", "link_rate_mbit")["unit"], "Mbit/s");
+  expect(csv, "Table 1: platform", "disk", "model", {{"unit", "text"}});
+  expect(csv, "Table 4", "7", "devices", {{"value", "4"}});
+  expect(csv, "Table 4", "0", "against the article", {{"value", ""}});  // its base is in no table
+  expect(csv, "Table 9", "17", "link_rate_mbit", {{"unit", "Mbit/s"}});
 }
 
 TEST(ArticleCsv, AReportsFileIsReadAsOneTableByAnotherProgram) {

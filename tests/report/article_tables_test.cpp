@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "harness/report/table.h"
 #include "tests/support/article_records.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace harness::article_tables_test {
@@ -27,6 +29,11 @@ std::string cell(const Grid& grid, const std::string& row, const std::string& he
           (cells[0] == row || cells[0].rfind(row + "~", 0) == 0 || cells[0].rfind(row + " ", 0) == 0))
         return cells.at(i);
   return "no such cell";
+}
+
+void expect_cells(const Grid& grid, const std::string& row, const std::map<std::string, std::string>& cells) {
+  for (const auto& [header, text] : cells)
+    EXPECT_EQ(cell(grid, row, header), text) << header << " of " << row;
 }
 
 // The article's ratio, in the last column but one.
@@ -55,7 +62,7 @@ TEST(ArticleTables, TheBaselinesBatchIsComparedWithTheArticlesRatios) {
   EXPECT_EQ(cell(batch, "total s", "disk / tmpfs"), "3.86 (3.63 to 4.09)");
   EXPECT_EQ(articles_ratio(batch, "total s"), "3.82");
   EXPECT_EQ(cell(batch, "total s", "against the article"), "reproduced");
-  EXPECT_NE(text(batch.notes).find("154,140,672 B"), std::string::npos);
+  EXPECT_SAYS(text(batch.notes), "154,140,672 B");
   const Grid& platform = table(tables, "Table 1: platform");
   EXPECT_EQ(cell(platform, "lmdb", "here"), "0.9");
   EXPECT_EQ(cell(platform, "images per batch", "here"), "16");
@@ -100,13 +107,11 @@ TEST(ArticleTables, LmdbShowsLoadingBeforeAndAfterTheStartUp) {
   std::vector<json> records = {record_of("disk", kOne), record_of("lmdb", kOne)};
   for (size_t i = 0; i < 50; ++i) records[1]["samples_ms"]["load"][0][i] = 7.0;
   const Grid lmdb = table(tables_of(records), "Table 2");
-  EXPECT_EQ(cell(lmdb, "lmdb", "load 1-50"), "7.00");
-  EXPECT_EQ(cell(lmdb, "lmdb", "51-"), "1.00");
-  EXPECT_EQ(cell(lmdb, "lmdb", "load"), "6.00");
+  expect_cells(lmdb, "lmdb", {{"load 1-50", "7.00"}, {"51-", "1.00"}, {"load", "6.00"}});
   EXPECT_EQ(cell(lmdb, "lmdb", "base / row"), "no such cell")
       << "its base was not run, and no row has a ratio";
   EXPECT_EQ(cell(lmdb, "lmdb-shuffled", "total s"), "not run");
-  EXPECT_NE(text(lmdb.notes).find("about lmdb: very fast"), std::string::npos);
+  EXPECT_SAYS(text(lmdb.notes), "about lmdb: very fast");
 }
 
 TEST(ArticleTables, PrecisionMarksTheFigureWhoseRowIsInferred) {
@@ -115,17 +120,17 @@ TEST(ArticleTables, PrecisionMarksTheFigureWhoseRowIsInferred) {
       record_of("o2", with(kOne, {{"backward", 10}})),
       failed(record_of("o3", kOne), "DIVERGED", "loss is not finite from batch 12 on")};
   const Grid speed = table(tables_of(five_runs(records)), "Table 3: precision, speed");
-  EXPECT_EQ(cell(speed, "o2", "as run"), "O2 in bf16");
-  EXPECT_EQ(cell(speed, "o2", "bwd"), "10.0");
-  EXPECT_EQ(cell(speed, "o2", "base / row"), "1.40 (1.32 to 1.49)");
-  EXPECT_EQ(cell(speed, "o2", "article"), "1.26~");
-  EXPECT_EQ(cell(speed, "o2", "against the article"), "reproduced");
+  expect_cells(speed, "o2",
+               {{"as run", "O2 in bf16"},
+                {"bwd", "10.0"},
+                {"base / row", "1.40 (1.32 to 1.49)"},
+                {"article", "1.26~"},
+                {"against the article", "reproduced"}});
   EXPECT_EQ(cell(speed, "o1", "against the article"), "-");
   EXPECT_EQ(cell(speed, "tmpfs", "base / row"), "-") << "its base is in Table 1";
-  EXPECT_EQ(cell(speed, "o3", "total s"), "DIVERGED");
-  EXPECT_EQ(cell(speed, "o3", "bwd"), "-");
-  EXPECT_NE(text(speed.notes).find("o3: DIVERGED: loss is not finite"), std::string::npos);
-  EXPECT_NE(text(speed.notes).find("~ not stated by the article"), std::string::npos);
+  expect_cells(speed, "o3", {{"total s", "DIVERGED"}, {"bwd", "-"}});
+  EXPECT_SAYS(text(speed.notes), "o3: DIVERGED: loss is not finite");
+  EXPECT_SAYS(text(speed.notes), "~ not stated by the article");
 }
 
 TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
@@ -144,10 +149,10 @@ TEST(ArticleTables, AccuracyIsHeadedSyntheticWhereItIs) {
   trained.less_o0.median = -0.01;
   summary.accuracy = {trained};
   Grid accuracy = table(article_tables(summary), "Table 3: precision, accuracy");
-  EXPECT_NE(accuracy.title.find("synthetic classes: no evidence"), std::string::npos);
+  EXPECT_SAYS(accuracy.title, "synthetic classes: no evidence");
   EXPECT_EQ(cell(accuracy, "accuracy-o2", "top-1 % (range)"), "81.2 (80.0 to 83.0)");
   EXPECT_EQ(cell(accuracy, "accuracy-o2", "top-1 less O0, points (range)").substr(0, 4), "-1.0");
-  EXPECT_NE(text(accuracy.notes).find("without any loss of accuracy"), std::string::npos);
+  EXPECT_SAYS(text(accuracy.notes), "without any loss of accuracy");
   summary.accuracy[0].kind = "real";
   accuracy = table(article_tables(summary), "Table 3: precision, accuracy");
   EXPECT_EQ(accuracy.title, "Table 3: precision, accuracy");
@@ -160,23 +165,20 @@ TEST(ArticleTables, DataParallelHasItsCopiesInTwoParts) {
                                      record_of("7", parallel)};
   const Grid parallels = table(tables_of(five_runs(records)), "Table 4");
   EXPECT_EQ(parallels.rows.size(), 8u);
-  EXPECT_EQ(cell(parallels, "7", "dev"), "4");
-  EXPECT_EQ(cell(parallels, "7", "batch"), "32");
-  EXPECT_EQ(cell(parallels, "7", "peer"), "3.25");
-  EXPECT_EQ(cell(parallels, "7", "bc+red"), "1.50");
+  expect_cells(parallels, "7", {{"dev", "4"}, {"batch", "32"}, {"peer", "3.25"}, {"bc+red", "1.50"}});
   EXPECT_EQ(cell(parallels, "0", "peer"), "-");
-  EXPECT_EQ(cell(parallels, "7", "base / row"), "2.01 (1.90 to 2.14)");
-  EXPECT_EQ(cell(parallels, "7", "article"), "1.97");
-  EXPECT_EQ(cell(parallels, "7", "against the article"), "reproduced");
+  expect_cells(
+      parallels, "7",
+      {{"base / row", "2.01 (1.90 to 2.14)"}, {"article", "1.97"}, {"against the article", "reproduced"}});
   EXPECT_EQ(cell(parallels, "4", "total s"), "not run");
   EXPECT_EQ(parallels.rows[2][0], "2~");
   EXPECT_EQ(parallels.rows[7][0], "7");
   const std::string notes = text(parallels.notes);
-  EXPECT_NE(notes.find("3: weakly inferred"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("nearly 20 %"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("0: inferred: storage, precision"), std::string::npos) << notes;
-  EXPECT_NE(text(parallels.above).find("REHEARSAL"), std::string::npos);
-  EXPECT_NE(text(parallels.above).find("100-399"), std::string::npos);
+  EXPECT_SAYS(notes, "3: weakly inferred");
+  EXPECT_SAYS(notes, "nearly 20 %");
+  EXPECT_SAYS(notes, "0: inferred: storage, precision");
+  EXPECT_SAYS(text(parallels.above), "REHEARSAL");
+  EXPECT_SAYS(text(parallels.above), "100-399");
 }
 
 TEST(ArticleTables, ThreadsAreListedAsRunAndAsMultiples) {
@@ -185,14 +187,13 @@ TEST(ArticleTables, ThreadsAreListedAsRunAndAsMultiples) {
   records[1]["config"]["cpus"] = 2;
   records[1]["notes"] = {"cpus: 12 clipped to 2"};
   const Grid threads = table(tables_of(five_runs(records)), "Table 5");
-  EXPECT_EQ(cell(threads, "10", "loader threads"), "12 = 3 C0~");
-  EXPECT_EQ(cell(threads, "10", "cpus"), "2 = 0.5 C0~");
+  expect_cells(threads, "10", {{"loader threads", "12 = 3 C0~"}, {"cpus", "2 = 0.5 C0~"}});
   EXPECT_EQ(cell(threads, "11", "cpus"), "16 = 4 C0~");
   EXPECT_EQ(cell(threads, "10", "against the article"), "other direction") << "1.36 there, 0.47 here";
   EXPECT_EQ(cell(threads, "7", "base / row"), "-") << "its ratio is in Table 4";
-  EXPECT_NE(text(threads.notes).find("cpus: 12 clipped to 2"), std::string::npos);
-  EXPECT_NE(text(threads.notes).find("10 / 11 here: 0.88"), std::string::npos);
-  EXPECT_NE(text(threads.notes).find("11: inferred: window"), std::string::npos) << text(threads.notes);
+  EXPECT_SAYS(text(threads.notes), "cpus: 12 clipped to 2");
+  EXPECT_SAYS(text(threads.notes), "10 / 11 here: 0.88");
+  EXPECT_SAYS(text(threads.notes), "11: inferred: window");
 }
 
 TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
@@ -211,34 +212,30 @@ TEST(ArticleTables, DdpNextToDataParallelAndTheRestOfTheCascade) {
   EXPECT_EQ(cell(ddp, "10", "img"), "32");
   EXPECT_EQ(cell(ddp, "12", "img"), "8") << "each rank copies its own share";
   EXPECT_EQ(cell(ddp, "10", "peer"), "10.0");
-  EXPECT_EQ(cell(ddp, "12", "peer"), "-");
-  EXPECT_EQ(cell(ddp, "12", "sync"), "4.00");
-  EXPECT_NE(text(ddp.notes).find("not measured in the article"), std::string::npos);
+  expect_cells(ddp, "12", {{"peer", "-"}, {"sync", "4.00"}});
+  EXPECT_SAYS(text(ddp.notes), "not measured in the article");
   const Grid& packages = table(tables, "Table 7");
   EXPECT_EQ(cell(packages, "13", "against the article"), "undecided")
       << "these runs can't tell 1.00 from 1.05";
   EXPECT_EQ(cell(packages, "15", "against the article"), "differs");
   EXPECT_EQ(cell(packages, "14", "against the article"), "-") << "not one of those called equal";
-  EXPECT_NE(text(packages.notes).find("not ranked"), std::string::npos);
+  EXPECT_SAYS(text(packages.notes), "not ranked");
   const Grid& o2 = table(tables, "Table 8");
-  EXPECT_EQ(cell(o2, "16", "article"), "1.07");
-  EXPECT_EQ(cell(o2, "16", "fwd"), "7.00");
+  expect_cells(o2, "16", {{"article", "1.07"}, {"fwd", "7.00"}});
   const Grid& nodes = table(tables, "Table 9");
   EXPECT_EQ(nodes.rows[1][0], "17~ E");
-  EXPECT_EQ(cell(nodes, "17", "Mbit/s"), "200~");
-  EXPECT_EQ(cell(nodes, "17", "against the article"), "by construction");
+  expect_cells(nodes, "17", {{"Mbit/s", "200~"}, {"against the article", "by construction"}});
   EXPECT_EQ(cell(nodes, "18", "against the article"), "other direction") << "not emulated";
-  EXPECT_NE(text(nodes.notes).find("veth at 200 Mbit/s"), std::string::npos);
-  EXPECT_NE(text(nodes.notes).find("18: inferred: batch, precision"), std::string::npos) << text(nodes.notes);
+  EXPECT_SAYS(text(nodes.notes), "veth at 200 Mbit/s");
+  EXPECT_SAYS(text(nodes.notes), "18: inferred: batch, precision");
 }
 
 TEST(ArticleTables, NoRatioAcrossTheTwoWindows) {
   std::vector<json> records = {record_of("10", kOne), record_of("12", kOne)};
   records[0]["config"]["window"] = "0-299";
   const Grid ddp = table(tables_of(records), "Table 6");
-  EXPECT_EQ(cell(ddp, "12", "base / row"), "no such cell");
-  EXPECT_EQ(cell(ddp, "12", "article"), "no such cell");
-  EXPECT_NE(text(ddp.above).find("no ratios between the two windows"), std::string::npos);
+  expect_cells(ddp, "12", {{"base / row", "no such cell"}, {"article", "no such cell"}});
+  EXPECT_SAYS(text(ddp.above), "no ratios between the two windows");
 }
 
 TEST(ArticleTables, RepeatsGiveARangeAndFiveOfThemAnInterval) {
@@ -248,16 +245,15 @@ TEST(ArticleTables, RepeatsGiveARangeAndFiveOfThemAnInterval) {
     records.push_back(record_of("16", with(kOne, {{"backward", 18.0 - repeat}}), repeat));
   }
   const Grid five = table(tables_of(records), "Table 8");
-  EXPECT_NE(text(five.notes).find("exact 95 % interval over 5"), std::string::npos) << text(five.notes);
+  EXPECT_SAYS(text(five.notes), "exact 95 % interval over 5");
   records.resize(6);
   const Grid three = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(three, "16", "base / row"), "1.09 (1.01 to 1.18)") << "Student's t, two degrees of freedom";
-  EXPECT_NE(text(three.notes).find("three runs of each row give the interval"), std::string::npos);
+  EXPECT_SAYS(text(three.notes), "three runs of each row give the interval");
   records.resize(4);
   const Grid two = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(two, "16", "base / row"), "1.08 (1.06 to 1.09)") << "35 / 33 to 35 / 32";
-  EXPECT_NE(text(two.notes).find("Otherwise the range, of which there is no verdict: it takes 5 runs"),
-            std::string::npos);
+  EXPECT_SAYS(text(two.notes), "Otherwise the range, of which there is no verdict: it takes 5 runs");
   records.resize(2);
   const Grid one = table(tables_of(records), "Table 8");
   EXPECT_EQ(cell(one, "16", "base / row"), "1.06");
@@ -290,9 +286,9 @@ TEST(ArticleTables, AReportWritesThemAndShowsThemWhereAsked) {
   const std::vector<Summary> summaries = summarise(typed(records));
   EXPECT_TRUE(write_report(folder, summaries, end_of_run));
   EXPECT_EQ(end_of_run.str().find("Table 4"), std::string::npos);
-  EXPECT_NE(end_of_run.str().find("article.md"), std::string::npos);
+  EXPECT_SAYS(end_of_run.str(), "article.md");
   EXPECT_TRUE(write_report(folder, summaries, report, Shown::everything));
-  EXPECT_NE(report.str().find("Table 4"), std::string::npos);
+  EXPECT_SAYS(report.str(), "Table 4");
   for (const char* name : {"article.txt", "article.md", "article.csv"})
     EXPECT_GT(std::filesystem::file_size(folder / name), 1000u) << name;
   const TemporaryFolder another;

@@ -138,7 +138,7 @@ TEST(OwnClaims, AreJudgedBesideTheArticles) {
   EXPECT_EQ(claims[17].verdict, ClaimVerdict::holds) << claims[17].parts[0].reason;
   EXPECT_EQ(claims[18].verdict, ClaimVerdict::does_not_hold) << claims[18].parts[0].reason;
   EXPECT_TRUE(claims[18].parts[0].figure.ends_with(")")) << claims[18].parts[0].figure;
-  EXPECT_NE(claims[18].parts[0].figure.find(" ms ("), std::string::npos) << claims[18].parts[0].figure;
+  EXPECT_SAYS(claims[18].parts[0].figure, " ms (");
   EXPECT_EQ(claims[19].verdict, ClaimVerdict::does_not_hold) << claims[19].parts[0].reason;
   EXPECT_EQ(claims[20].number, 4);
   EXPECT_EQ(claims_grid(summary, true).title, "this matrix's 4 claims");

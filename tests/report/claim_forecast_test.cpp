@@ -5,6 +5,7 @@
 #include "harness/config/row_traits.h"
 #include "harness/plan/resources.h"
 #include "tests/support/article_rows.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/program.h"
 
 namespace harness::claim_forecast_test {
@@ -69,19 +70,18 @@ TEST_F(Forecast, Claims5To8CanBeTestedOn32Cores) {
   const std::string text = plan("cores: 32\nmemory_gib: 128\n");
   const std::string line = testable(text);
   for (const char* claim : {" 5,", " 6,", " 7a,", " 7b,", " 8a,", " 8b,", " 8c,"})
-    EXPECT_NE(line.find(claim), std::string::npos) << claim << " not in " << line << "\n" << text;
+    EXPECT_SAYS(line, claim) << text;
   EXPECT_EQ(line.find(" 9a,"), std::string::npos) << "scatter between replicas crosses nothing";
-  EXPECT_NE(text.find("9a   cannot be tested here: the device is the processor itself"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("cpus: 4 raised to 8, one for each loader thread"), std::string::npos) << text;
+  EXPECT_SAYS(text, "9a   cannot be tested here: the device is the processor itself");
+  EXPECT_SAYS(text, "cpus: 4 raised to 8, one for each loader thread");
 }
 
 TEST_F(Forecast, TwoCoresCannotTestThemAndSayWhy) {
   const std::string text = plan("cores: 2\n");
   for (const char* claim : {" 5,", " 6,", " 7a,", " 8a,"})
     EXPECT_EQ(testable(text).find(claim), std::string::npos) << claim;
-  EXPECT_NE(text.find("in [7] 4 replicas and 4 loader threads share 2 cores"), std::string::npos) << text;
-  EXPECT_NE(text.find("  8: cpus: 6 clipped to 2\n"), std::string::npos) << text;
+  EXPECT_SAYS(text, "in [7] 4 replicas and 4 loader threads share 2 cores");
+  EXPECT_SAYS(text, "  8: cpus: 6 clipped to 2\n");
   const std::string note = "cpus: 12 clipped to 2\n";
   const size_t once = text.find("  10, 12, 16: " + note);
   ASSERT_NE(once, std::string::npos) << "what holds for many rows stands once:\n" << text;
@@ -90,8 +90,8 @@ TEST_F(Forecast, TwoCoresCannotTestThemAndSayWhy) {
 
 TEST_F(Forecast, RowsThatAreNotPlannedTestNothing) {
   const std::string text = plan("cores: 32\n", {"--only", "0,7"});
-  EXPECT_NE(testable(text).find(" 6,"), std::string::npos) << text;
-  EXPECT_NE(text.find("8a   cannot be tested here: [10] did not run"), std::string::npos) << text;
+  EXPECT_SAYS(testable(text), " 6,") << text;
+  EXPECT_SAYS(text, "8a   cannot be tested here: [10] did not run");
 }
 
 TEST_F(Forecast, BadDescriptionsAreRefusedWithFileAndLine) {

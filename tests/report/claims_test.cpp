@@ -6,14 +6,13 @@
 #include "harness/report/claim_question.h"
 #include "harness/report/summary/ratio.h"
 #include "tests/support/claim_records.h"
+#include "tests/support/failure_of.h"
 
 namespace harness::claims_test {
 
 TEST(Claims, RowsThatDidNotRunAreNamed) {
-  ClaimRecords records;
-  records.add("7", step_of(1, 30));
-  EXPECT_EQ(records.verdict(5), ClaimVerdict::cannot_be_tested);
-  EXPECT_EQ(records.reason(5), "[0] [1] [2] [4] [5] did not run");
+  expect("one of six", {{"7", step_of(1, 30)}}, {},
+         {{"5a", ClaimVerdict::cannot_be_tested, "[0] [1] [2] [4] [5] did not run"}});
 }
 
 TEST(Claims, SmokeScaleGivesNoVerdict) {
@@ -67,7 +66,7 @@ TEST(Claims, GridStatesTheScaleAndFitsAConsole) {
   ClaimRecords records("rehearsal");
   records.add("disk", step_of(90, 28), 1);
   const Grid grid = claims_grid(records.summary());
-  EXPECT_NE(grid.above.at(0).find("REHEARSAL"), std::string::npos);
+  EXPECT_SAYS(grid.above.at(0), "REHEARSAL");
   std::istringstream lines(console_text(grid));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), kConsoleWidth) << line;
   EXPECT_EQ(claims_of(records.summary()).size(), 17u);
@@ -104,11 +103,9 @@ TEST(Claims, AreCountedInOneLine) {
 
 // 12 and 16 ran once, other rows of their kind twice: a verdict all the same.
 TEST(Claims, RowsThatRanOnceBorrowTheScatterOfOthers) {
-  ClaimRecords records;
-  for (const char* id : {"12", "16"}) records.add(id, step_of(1, std::string(id) == "12" ? 80 : 60), 1);
-  for (const char* id : {"13", "14", "15"}) records.add(id, step_of(1, 80), 2);
-  EXPECT_EQ(records.verdict(14), ClaimVerdict::holds) << records.reason(14);
-  EXPECT_NE(records.part(14).figure.find(" pooled"), std::string::npos) << records.part(14).figure;
+  std::vector<RowTimes> rows = {{"12", step_of(1, 80), 1}, {"16", step_of(1, 60), 1}};
+  for (const char* id : {"13", "14", "15"}) rows.push_back({id, step_of(1, 80), 2});
+  expect("pooled", rows, {}, {{"14a", ClaimVerdict::holds, " pooled"}});
 }
 
 TEST(Claims, ThePOfEachPartIsCorrectedForTheirNumber) {
@@ -119,9 +116,7 @@ TEST(Claims, ThePOfEachPartIsCorrectedForTheirNumber) {
   EXPECT_EQ(claims[0].parts[0].verdict, ClaimVerdict::holds);
   EXPECT_DOUBLE_EQ(*claims[0].parts[0].test.p, 0.004);
   EXPECT_EQ(claims[1].parts[0].verdict, ClaimVerdict::undecided);
-  EXPECT_NE(claims[1].parts[0].reason.find("p is 0.06 after Holm's correction for 4 tests"),
-            std::string::npos)
-      << claims[1].parts[0].reason;
+  EXPECT_SAYS(claims[1].parts[0].reason, "p is 0.06 after Holm's correction for 4 tests");
   EXPECT_EQ(claims[2].parts[0].verdict, ClaimVerdict::undecided);
   EXPECT_EQ(claims[4].parts[0].verdict, ClaimVerdict::holds);  // not by a test
 }

@@ -12,6 +12,7 @@
 #include "harness/stats/full_size.h"
 #include "harness/stats/statistics.h"
 #include "tests/support/emulated_records.h"
+#include "tests/support/failure_of.h"
 
 namespace harness::emulated_table_test {
 
@@ -100,12 +101,9 @@ TEST(EmulatedTable, SayWhatARowWaitsFor) {
   for (json& rank : slow["samples_ms"]["backward"])
     for (json& ms : rank) ms = 1.0;
   const Grid cascade = table({waits, slow});
-  EXPECT_NE(cells(cascade, "10")["why"].find("waits for this machine's loader: load "), std::string::npos)
-      << cells(cascade, "10")["why"];
-  EXPECT_NE(
-      cells(cascade, "12")["why"].find("28.3 ms a batch above the closed-form model; it waits for kernels"),
-      std::string::npos)
-      << cells(cascade, "12")["why"];
+  EXPECT_SAYS(cells(cascade, "10")["why"], "waits for this machine's loader: load ");
+  EXPECT_SAYS(cells(cascade, "12")["why"],
+              "28.3 ms a batch above the closed-form model; it waits for kernels");
 }
 
 TEST(EmulatedTable, SayWhereTheLoadersRateIsASetting) {
@@ -123,7 +121,7 @@ TEST(EmulatedTable, SayWhereTheLoadersRateIsASetting) {
   const Grid cascade = table({limited, cores, free});
   EXPECT_EQ(cells(cascade, "disk")["used"],
             "calibrated on its times within a batch; its loader's rate is a setting");
-  EXPECT_NE(cells(cascade, "7")["used"].find("; its loader's rate is a setting"), std::string::npos);
+  EXPECT_SAYS(cells(cascade, "7")["used"], "; its loader's rate is a setting");
   EXPECT_EQ(cells(cascade, "10")["used"], "held out") << "it doesn't wait for its loader";
   EXPECT_EQ(differs_in(cascade, "7"), "");
   cores["ceilings"]["loader_ms"] = 1000.0;  // 16 images/s instead of 16 x 117.5 / 8
@@ -187,7 +185,7 @@ TEST(EmulatedFigure, HasTheSameNumbersAndTheWord) {
     if (figure.name == "cascade") spec = figure.spec;
   }
   ASSERT_FALSE(spec.is_null());
-  EXPECT_NE(spec["layer"][0]["encoding"]["x"]["title"].dump().find("emulated"), std::string::npos);
+  EXPECT_SAYS(spec["layer"][0]["encoding"]["x"]["title"].dump(), "emulated");
   std::map<std::string, json> rows;
   for (const json& value : spec["data"]["values"]) rows[value["row"]] = value;
   EXPECT_NEAR(rows["10"]["here"], 512 * 300 / 65.6, 1e-6);

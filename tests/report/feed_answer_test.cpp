@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/report/explain_text.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::feed_answer_test {
@@ -89,15 +90,14 @@ TEST(FeedAnswer, NamesTheLargestFedNumberAndWhatTheAskedOneNeeds) {
         "2.88 cores like the 2 used here (extrapolated beyond 2",
         "36 MB/s from storage (100 kB per image; extrapolated: 25 MB/s were read here)",
         "The loader alone: 250 images/s, 25 MB/s from storage"})
-    EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text;
+    EXPECT_SAYS(text, words);
 }
 
 TEST(FeedAnswer, AHostThatFeedsLessThanOneDeviceGetsAFraction) {
   const FeedAnswer answer = answer_of({run_of(20, 40, "survey", 1), run_of(1, 40, "asked", 1)});
   EXPECT_EQ(answer.whole, 0);
   EXPECT_NEAR(answer.fed_by_rate, 0.444, 0.001);
-  EXPECT_NE(feed_text(answer).find("Less than one device: one has 40.0 %"), std::string::npos)
-      << feed_text(answer);
+  EXPECT_SAYS(feed_text(answer), "Less than one device: one has 40.0 %");
 }
 
 TEST(FeedAnswer, RunsOfOneNumberCountByTheirMedian) {
@@ -137,7 +137,7 @@ TEST(FeedAnswer, WhatBindsIsNotToldBeforeAllChangesWereTried) {
   const FeedAnswer answer = answer_of(runs);
   EXPECT_EQ(answer.binding, "") << "memory or decoding may bind";
   EXPECT_EQ(answer.missing, "what binds; the time was used up (--within)");
-  EXPECT_NE(feed_text(answer).find("What binds: not answered"), std::string::npos) << feed_text(answer);
+  EXPECT_SAYS(feed_text(answer), "What binds: not answered");
 }
 
 TEST(FeedAnswer, SaysWhichRunKeepsItFromAnswering) {
@@ -146,8 +146,7 @@ TEST(FeedAnswer, SaysWhichRunKeepsItFromAnswering) {
   const FeedAnswer answer = answer_of({run_of(20, 200, "survey"), failed});
   EXPECT_EQ(answer.missing,
             "the utilisation of 4 devices, what binds; run asked-4 is OUT_OF_MEMORY: wanted 1 TB");
-  EXPECT_NE(feed_text(answer).find("2.22 devices by the loader's rate"), std::string::npos)
-      << feed_text(answer);
+  EXPECT_SAYS(feed_text(answer), "2.22 devices by the loader's rate");
 }
 
 TEST(FeedAnswer, AChangeThatCouldNotBeTriedSaysWhy) {
@@ -156,8 +155,7 @@ TEST(FeedAnswer, AChangeThatCouldNotBeTriedSaysWhy) {
                   {"reason", "one loader thread can't be halved"},
                   {"feed", {{"devices", 8}, {"asked", 4}, {"purpose", "fewer_threads"}}}};
   const FeedAnswer answer = answer_of({run_of(4, 250), skipped});
-  EXPECT_NE(feed_text(answer).find("not measured: one loader thread can't be halved"), std::string::npos)
-      << feed_text(answer);
+  EXPECT_SAYS(feed_text(answer), "not measured: one loader thread can't be halved");
 }
 
 TEST(FeedAnswer, OtherProgramsOnTheCoresAreSaid) {
@@ -165,8 +163,7 @@ TEST(FeedAnswer, OtherProgramsOnTheCoresAreSaid) {
   quiet["environment"] = {{"load_average", 2.5}};
   busy["environment"] = {{"load_average", 15.0}};
   EXPECT_EQ(feed_text(answer_of({quiet})).find("Disturbed"), std::string::npos);
-  EXPECT_NE(feed_text(answer_of({quiet, busy})).find("Disturbed: the load average reached 15.0 on 2 cores"),
-            std::string::npos);
+  EXPECT_SAYS(feed_text(answer_of({quiet, busy})), "Disturbed: the load average reached 15.0 on 2 cores");
 }
 
 TEST(FeedAnswer, OtherRunsHaveNone) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/report/figures.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/golden_figures.h"
 #include "tests/support/typed_records.h"
 
@@ -49,8 +50,8 @@ TEST_F(FigureKinds, AllAppearWhereTheRunHasThemAll) {
   for (const auto& figure : harness::figures_of(summary_, "a-run", SOURCE_DIR)) {
     names.insert(figure.name);
     EXPECT_EQ(figure.spec["title"]["text"].get<std::string>().rfind("REHEARSAL: ", 0), 0u) << figure.name;
-    EXPECT_NE(figure.spec["title"]["subtitle"].dump().find("not the article's hardware"), std::string::npos);
-    EXPECT_NE(figure.spec.dump().find("\"tooltip\""), std::string::npos) << figure.name;
+    EXPECT_SAYS(figure.spec["title"]["subtitle"].dump(), "not the article's hardware");
+    EXPECT_SAYS(figure.spec.dump(), "\"tooltip\"") << figure.name;
   }
   EXPECT_EQ(names,
             (std::set<std::string>{"cascade", "phases", "timeline", "batches", "communication", "ranks"}));
@@ -90,7 +91,7 @@ TEST_F(FigureKinds, TimelineShowsRecordedEventsOtherwisePhasesEndToEnd) {
   EXPECT_NEAR(end, step, 1e-3);
   const std::string titles = figure_of(summary_, "timeline")["facet"]["header"]["labelExpr"];
   const json lines = json::parse(titles.substr(0, titles.size() - std::string("[datum.value]").size()));
-  EXPECT_NE(lines["7"][1].get<std::string>().find("end to end"), std::string::npos);
+  EXPECT_SAYS(lines["7"][1].get<std::string>(), "end to end");
   EXPECT_EQ(lines["12"][1].get<std::string>().find("end to end"), std::string::npos);
 }
 

@@ -11,6 +11,7 @@
 
 #include "harness/report/figures/figure.h"
 #include "harness/stats/records.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/golden_figures.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/typed_records.h"
@@ -58,10 +59,9 @@ TEST_F(Figures, CascadeShowsRowsInTheOrderOfTheMatrix) {
   EXPECT_EQ(order[0], "disk");
   EXPECT_EQ(order[26], "18");
   EXPECT_EQ(figure["title"]["text"].get<std::string>().rfind("REHEARSAL: ", 0), 0u);
-  EXPECT_NE(figure["title"]["subtitle"].dump().find("run a-run"), std::string::npos);
-  EXPECT_NE(figure["title"]["subtitle"].dump().find("golden (synthetic test data"), std::string::npos);
-  EXPECT_NE(figure.at("/layer/0/encoding/x/title"_json_pointer).dump().find("chain of bases"),
-            std::string::npos)
+  EXPECT_SAYS(figure["title"]["subtitle"].dump(), "run a-run");
+  EXPECT_SAYS(figure["title"]["subtitle"].dump(), "golden (synthetic test data");
+  EXPECT_SAYS(figure.at("/layer/0/encoding/x/title"_json_pointer).dump(), "chain of bases")
       << "a rehearsal's images/s are not beside the article's";
 }
 
@@ -90,7 +90,7 @@ TEST_F(Figures, CascadeMarksTheSpreadOfRepeatsAndDisturbedRows) {
   for (json& record : repeats) record["environment"]["window_steal_share"] = 0.12;
   for (json& record : repeats) record["environment"]["window_outside_share"] = 0.0;
   const json disturbed = figure_of(harness::summarise(typed(repeats)).at(0), "cascade");
-  EXPECT_NE(title(disturbed).find("! others took 2 % or more"), std::string::npos) << title(disturbed);
+  EXPECT_SAYS(title(disturbed), "! others took 2 % or more");
   EXPECT_EQ(disturbed["data"]["values"][0]["disturbed"], true);
 }
 
@@ -189,8 +189,8 @@ TEST_F(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
   for (const char* name :
        {"cascade.vl.json", "phases.vl.json", "cascade-smoke-cpu.vl.json", "phases-smoke-cpu.vl.json"})
     EXPECT_TRUE(std::filesystem::exists(folder_ / "plots" / name)) << name;
-  EXPECT_NE(console_.str().find("warning: plots were not rendered"), std::string::npos) << console_.str();
-  EXPECT_NE(console_.str().find("run_matrix plot"), std::string::npos);
+  EXPECT_SAYS(console_.str(), "warning: plots were not rendered");
+  EXPECT_SAYS(console_.str(), "run_matrix plot");
 }
 
 TEST_F(Figures, OfAnEarlierSetGoAndOtherFilesStay) {
@@ -232,12 +232,12 @@ TEST_F(Figures, AreAllDrawnInBothThemesWithoutAWarning) {
     svg << std::ifstream(folder_ / "plots" / (std::string(name) + ".svg")).rdbuf();
     return svg.str();
   };
-  EXPECT_NE(drawn("cascade").find(">SKIPPED: "), std::string::npos);
-  EXPECT_NE(drawn("cascade").find(" x [disk]<"), std::string::npos);
-  EXPECT_NE(drawn("phases").find(" ms<"), std::string::npos);
-  EXPECT_NE(drawn("communication").find(">1.00 MB in 2<"), std::string::npos);
-  EXPECT_NE(drawn("communication").find(">2.5 ms<"), std::string::npos);
-  EXPECT_NE(drawn("timeline").find(">rank 1 collectives<"), std::string::npos);
+  EXPECT_SAYS(drawn("cascade"), ">SKIPPED: ");
+  EXPECT_SAYS(drawn("cascade"), " x [disk]<");
+  EXPECT_SAYS(drawn("phases"), " ms<");
+  EXPECT_SAYS(drawn("communication"), ">1.00 MB in 2<");
+  EXPECT_SAYS(drawn("communication"), ">2.5 ms<");
+  EXPECT_SAYS(drawn("timeline"), ">rank 1 collectives<");
 }
 
 }  // namespace figures_test

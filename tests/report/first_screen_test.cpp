@@ -7,6 +7,7 @@
 #include "harness/report/summary/article_comparison.h"
 #include "harness/report/table.h"
 #include "tests/support/emulated_records.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::first_screen_test {
@@ -70,8 +71,6 @@ enum { kSettings, kConversions, kPurchases };
 
 std::string trust(const std::vector<json>& records) { return screen_of(records).trust; }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 TEST(FirstScreen, ListsAreNeverMixed) {
   EXPECT_EQ(list(quiet(1), kSettings),
             "loader_threads 2 -> 4: 1.11 times as fast (row threads instead of tmpfs)\n");
@@ -81,21 +80,20 @@ TEST(FirstScreen, ListsAreNeverMixed) {
   EXPECT_EQ(list(quiet(1), kPurchases),
             "devices 1 -> 4, strategy single -> data_parallel: 3.00 times as fast for 4 "
             "times the devices (row four instead of tmpfs)\n");
-  EXPECT_TRUE(contains(list(quiet(), kConversions), "2.00 (1.99 to 2.01) times as fast"));
+  EXPECT_SAYS(list(quiet(), kConversions), "2.00 (1.99 to 2.01) times as fast");
 }
 
 TEST(FirstScreen, ACopyTellsWhatItTook) {
   std::vector<json> records = quiet(1);
   set(records, "tmpfs", "/data", {{"bytes", 620'000'000}, {"images", 5408}, {"copied_in_s", 1.5}});
-  EXPECT_TRUE(contains(list(records, kConversions), "; copying 0.62 GB took 1.5 s"))
-      << list(records, kConversions);
+  EXPECT_SAYS(list(records, kConversions), "; copying 0.62 GB took 1.5 s");
 }
 
 TEST(FirstScreen, NamesNothingThatThisRunFoundSlower) {
   std::vector<json> records = quiet(1);
   EXPECT_FALSE(contains(list(records, kSettings), "o2")) << "twenty times slower";
   set(records, "o2", "/total_s", 5);
-  EXPECT_TRUE(contains(list(records, kSettings), "precision o0 -> o2: 2.00 times as fast"));
+  EXPECT_SAYS(list(records, kSettings), "precision o0 -> o2: 2.00 times as fast");
 }
 
 TEST(FirstScreen, LeavesOutWhatIsNoRemedy) {
@@ -115,15 +113,12 @@ TEST(FirstScreen, AGainByConstructionSaysSoAndGivesWayToOneThatWasFound) {
   std::vector<json> records = quiet(1);
   set(records, "disk", "/emulated", {"read_rate: 100"});
   set(records, "disk", "/config/read_rate", 100);
-  EXPECT_TRUE(contains(list(records, kConversions),
-                       "2.00 times as fast (row tmpfs instead of disk; by construction)"))
-      << list(records, kConversions);
+  EXPECT_SAYS(list(records, kConversions), "2.00 times as fast (row tmpfs instead of disk; by construction)");
   set(records, "four", "/emulated", {"link: veth"});
   records.push_back(run(
       "two", 5.5, changed(kInMemory, {{"base", "tmpfs"}, {"devices", 2}, {"strategy", "data_parallel"}})));
-  EXPECT_TRUE(contains(list(records, kPurchases),
-                       "1.82 times as fast for 2 times the devices (row two instead of tmpfs)"))
-      << list(records, kPurchases);
+  EXPECT_SAYS(list(records, kPurchases),
+              "1.82 times as fast for 2 times the devices (row two instead of tmpfs)");
 }
 
 TEST(FirstScreen, OfEqualGainsTheCheapestIsNamed) {
@@ -133,10 +128,9 @@ TEST(FirstScreen, OfEqualGainsTheCheapestIsNamed) {
         run(row, seconds, changed(kInMemory, {{"base", "tmpfs"}, {"cpus", cpus}, {"loader_threads", cpus}})));
   set(records, "tmpfs", "/config/cpus", 16);
   set(records, "tmpfs", "/config/loader_threads", 16);
-  EXPECT_TRUE(contains(list(records, kPurchases), "for 1.5 times the cores (row 24 instead of tmpfs)"))
-      << list(records, kPurchases);
+  EXPECT_SAYS(list(records, kPurchases), "for 1.5 times the cores (row 24 instead of tmpfs)");
   set(records, "64", "/total_s", 6);
-  EXPECT_TRUE(contains(list(records, kPurchases), "for 4 times the cores (row 64 instead of tmpfs)"));
+  EXPECT_SAYS(list(records, kPurchases), "for 4 times the cores (row 64 instead of tmpfs)");
 }
 
 TEST(FirstScreen, WhatOthersChangedShowsNoGain) {
@@ -150,7 +144,7 @@ TEST(FirstScreen, AGainBelowTheDifferenceOfEqualRowsIsNone) {
   std::vector<json> records = quiet(1);
   set(records, "1", "/total_s", 11.5);  // tmpfs, the same work, takes 10
   EXPECT_EQ(list(records, kSettings), "");
-  EXPECT_TRUE(contains(trust(records), "two rows that do the same work differ by 15 %")) << trust(records);
+  EXPECT_SAYS(trust(records), "two rows that do the same work differ by 15 %");
 }
 
 // LMDB in random order: read-ahead makes the disk deliver 130 times what is used.
@@ -178,9 +172,7 @@ TEST(FirstScreen, TheCommandOfARemedyRepeatsEachSettingWhole) {
   std::vector<json> records = shuffled_lmdb();
   records[0]["set"] = "batch=16 command=python mine.py --lr=0.1 loader_threads=2";
   const std::string text = list(records, kSettings);
-  EXPECT_TRUE(
-      contains(text, "--set batch=16 --set 'command=python mine.py --lr=0.1' --set loader_threads=2` does"))
-      << text;
+  EXPECT_SAYS(text, "--set batch=16 --set 'command=python mine.py --lr=0.1' --set loader_threads=2` does");
 }
 
 TEST(FirstScreen, CoresThatThisMachineLacksAreNotTried) {
@@ -188,11 +180,10 @@ TEST(FirstScreen, CoresThatThisMachineLacksAreNotTried) {
   records[0]["ceilings"]["read_share"] = 0.1;
   records[0]["config"].update({{"cpus", 2}, {"loader_threads", 2}});
   records[0]["machine"]["cores"] = 2;
-  EXPECT_TRUE(contains(list(records, kPurchases),
-                       "more cores for the loader for row lmdb-shuffled: this machine has none"))
-      << list(records, kPurchases);
+  EXPECT_SAYS(list(records, kPurchases),
+              "more cores for the loader for row lmdb-shuffled: this machine has none");
   records[0]["machine"]["cores"] = 4;
-  EXPECT_TRUE(contains(list(records, kPurchases), "--change more_cores` does")) << list(records, kPurchases);
+  EXPECT_SAYS(list(records, kPurchases), "--change more_cores` does");
 }
 
 TEST(FirstScreen, TrustSaysWhatSpeaksAgainstTheFigures) {
@@ -202,20 +193,19 @@ TEST(FirstScreen, TrustSaysWhatSpeaksAgainstTheFigures) {
   set(article, "1", "/total_s", 10.1);
   EXPECT_EQ(trust(article), "high");
   set(article, "disk", "/environment/window_outside_share", 0.05);
-  EXPECT_TRUE(contains(trust(article), "others took processor time of row disk")) << trust(article);
+  EXPECT_SAYS(trust(article), "others took processor time of row disk");
   set(article, "o2", "/status", "CRASHED");
-  EXPECT_TRUE(contains(trust(article), "no figure of row o2")) << trust(article);
+  EXPECT_SAYS(trust(article), "no figure of row o2");
   std::vector<json> once;
   for (const json& record : article)
     if (record["repeat"] == 0) once.push_back(record);
-  EXPECT_TRUE(contains(trust(once), "some rows ran only 1 time")) << trust(once);
+  EXPECT_SAYS(trust(once), "some rows ran only 1 time");
 }
 
 TEST(FirstScreen, TrustSaysHowFarEmulatedRowsMissTheArticle) {
   const std::vector<json> emulated = {emulated_records::emulated("0", 161),
                                       emulated_records::emulated("10", 65.6)};
-  EXPECT_TRUE(contains(trust(emulated), "wasn't calibrated on differ from the article by up to 9 %"))
-      << trust(emulated);
+  EXPECT_SAYS(trust(emulated), "wasn't calibrated on differ from the article by up to 9 %");
   EXPECT_FALSE(contains(trust(quiet()), "calibrated"));
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/support/article_records.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace harness::matrix_tables_test {
@@ -88,10 +89,8 @@ TEST(MatrixTables, NotesAreTextsOrComputed) {
   const std::string text = text_of_first(table_of(
       "s: total",
       "    notes:\n      - a word about it\n      - {of: ratio, rows: [slow, fast], text: as said}\n"));
-  EXPECT_NE(text.find("a word about it"), std::string::npos) << text;
-  EXPECT_NE(text.find("slow / fast here: 1.15 (1.09 to 1.22), 2.00 in the article; as said"),
-            std::string::npos)
-      << text;
+  EXPECT_SAYS(text, "a word about it");
+  EXPECT_SAYS(text, "slow / fast here: 1.15 (1.09 to 1.22), 2.00 in the article; as said");
   EXPECT_EQ(
       text_of_first(table_of("s: total", "    notes: [{of: ratio, rows: [slow, same]}]\n")).find(" here:"),
       std::string::npos)
@@ -111,7 +110,7 @@ TEST(MatrixTables, EqualRowsAreTestedForEquality) {
 TEST(MatrixTables, UnknownNamesAreRefusedWithTheirPlaceAndTheNearestOne) {
   const auto expect = [](const std::string& columns, const std::string& error) {
     const std::string found = refused(table_of("\n      s: total,\n      " + columns));
-    EXPECT_TRUE(contains(found, "matrix.yaml:11: " + error)) << found;
+    EXPECT_SAYS(found, "matrix.yaml:11: " + error);
   };
   expect("a: skew_mss",
          "unknown figure in column 'a'; expected a phase, a field or a metric; found 'skew_mss'; did "
@@ -130,11 +129,10 @@ TEST(MatrixTables, UnknownNamesAreRefusedWithTheirPlaceAndTheNearestOne) {
   expect("a: {of: skew_ms, unit: s}", "unknown unit in column 'a'; expected ms; found 's'");
   expect("a: {of: all_reduced_bytes_per_batch, unit: GB}",
          "unknown unit in column 'a'; expected bytes or MB; found 'GB'");
-  EXPECT_TRUE(
-      contains(refused(table_of("s: total", "    notes:\n      - {of: ration, rows: [slow, fast]}\n")),
-               "matrix.yaml:11: unknown note; found 'ration'; did you mean 'ratio'?"));
-  EXPECT_TRUE(contains(refused(table_of("s: total", "    notes:\n      - {of: ratio, rows: [slow]}\n")),
-                       "matrix.yaml:11: a ratio is of two rows"));
+  EXPECT_SAYS(refused(table_of("s: total", "    notes:\n      - {of: ration, rows: [slow, fast]}\n")),
+              "matrix.yaml:11: unknown note; found 'ration'; did you mean 'ratio'?");
+  EXPECT_SAYS(refused(table_of("s: total", "    notes:\n      - {of: ratio, rows: [slow]}\n")),
+              "matrix.yaml:11: a ratio is of two rows");
 }
 
 TEST(MatrixTables, TheArticlesAreReadFromItsFile) {

@@ -5,6 +5,7 @@
 #include "harness/report/figures.h"
 #include "harness/report/summary/summary.h"
 #include "tests/support/browser.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/page_run.h"
 
 namespace page_browser_test {
@@ -25,6 +26,8 @@ class PageInBrowser : public InBrowser {
     browser->evaluate("drawMissing()");
     return expected;
   }
+
+  const PageRun matrix_{golden("matrix.jsonl")};
 };
 
 TEST_F(PageInBrowser, DrawsEveryFigureAndTableWithoutAnError) {
@@ -39,20 +42,19 @@ TEST_F(PageInBrowser, DrawsEveryFigureAndTableWithoutAnError) {
 }
 
 TEST_F(PageInBrowser, UnpacksTheRecords) {
-  const PageRun run(golden("matrix.jsonl"));
-  open(run);
-  EXPECT_EQ(browser->evaluate("unpacked('records').then((blob) => blob.text())"), run.text("records.jsonl"));
+  open(matrix_);
+  EXPECT_EQ(browser->evaluate("unpacked('records').then((blob) => blob.text())"),
+            matrix_.text("records.jsonl"));
   EXPECT_EQ(browser->evaluate("document.getElementById('download').textContent"), "Download records.jsonl");
 }
 
 TEST_F(PageInBrowser, ShowsValuesUnderTheMouse) {
-  const PageRun run(golden("matrix.jsonl"));
-  open(run);
+  open(matrix_);
   const std::string shown = text_under_mouse(
       "(() => { const bar = document.querySelector('figure[data-name=cascade] .mark-rect path');"
       " bar.scrollIntoView({block: 'center'}); const box = bar.getBoundingClientRect();"
       " return [box.x + box.width / 2, box.y + box.height / 2]; })()");
-  EXPECT_NE(shown.find("disk"), std::string::npos) << shown;
+  EXPECT_SAYS(shown, "disk");
   EXPECT_NE(shown.find_first_of("0123456789"), std::string::npos) << shown;
 }
 
@@ -65,9 +67,8 @@ TEST_F(PageInBrowser, HostileTextIsOnlyText) {
 }
 
 TEST_F(PageInBrowser, FollowsTheSchemeAndTheButton) {
-  const PageRun run(golden("matrix.jsonl"));
   browser->prefer("dark");
-  const size_t figures = open(run);
+  const size_t figures = open(matrix_);
   const auto background = "getComputedStyle(document.body).backgroundColor";
   const json dark = browser->evaluate(background);
   EXPECT_EQ(data("theme"), "\"dark\"");
@@ -85,9 +86,8 @@ std::string bottom_of(const char* selector) {
 }
 
 TEST_F(PageInBrowser, TheFirstScreenHoldsHeadlinePictureAndThreeNumbers) {
-  const PageRun run(golden("matrix.jsonl"));
   browser->resize(1280, 900);
-  open_page(run.page());
+  open_page(matrix_.page());
   ASSERT_TRUE(browser->wait_for(kDone));
   EXPECT_LT(browser->evaluate(bottom_of(".headline")), 900);
   EXPECT_LE(browser->evaluate(bottom_of("figure[data-name=cascade] svg.marks")), 900);
@@ -99,18 +99,16 @@ TEST_F(PageInBrowser, TheFirstScreenHoldsHeadlinePictureAndThreeNumbers) {
 }
 
 TEST_F(PageInBrowser, OnAPhoneARowOfATableIsOneLine) {
-  const PageRun run(golden("matrix.jsonl"));
   browser->resize(390, 800);
-  open(run);
+  open(matrix_);
   EXPECT_LT(browser->evaluate("Math.max(...[...document.querySelectorAll('table.texts tbody tr')]"
                               ".map((row) => row.getBoundingClientRect().height))"),
             60);
 }
 
 TEST_F(PageInBrowser, AWholeMatrixFitsAScreenOf1280AndSixThousandPixels) {
-  const PageRun run(golden("matrix.jsonl"));
   browser->resize(1280, 900);
-  open_page(run.page());
+  open_page(matrix_.page());
   EXPECT_LT(browser->evaluate("document.documentElement.scrollHeight"), 6000);
   EXPECT_EQ(browser->evaluate(
                 "[...document.querySelectorAll('.grid .scroll')]"
@@ -119,9 +117,8 @@ TEST_F(PageInBrowser, AWholeMatrixFitsAScreenOf1280AndSixThousandPixels) {
 }
 
 TEST_F(PageInBrowser, ATextThatIsCutIsWholeAfterAClick) {
-  const PageRun run(golden("matrix.jsonl"));
   browser->resize(1280, 900);
-  open(run);
+  open(matrix_);
   const auto cut = [&] {
     return browser->evaluate(
         "[...document.querySelectorAll('td')].filter((cell) => cell.scrollWidth > cell.clientWidth).length");
@@ -132,17 +129,15 @@ TEST_F(PageInBrowser, ATextThatIsCutIsWholeAfterAClick) {
 }
 
 TEST_F(PageInBrowser, ALinkToAWordOpensItsFold) {
-  const PageRun run(golden("matrix.jsonl"));
-  open_page(run.page());
+  open_page(matrix_.page());
   EXPECT_EQ(browser->evaluate("document.querySelector('#words details').open"), false);
   browser->evaluate("document.querySelector('a.term').click()");
   EXPECT_TRUE(browser->wait_for("document.querySelector('#words details').open"));
 }
 
 TEST_F(PageInBrowser, NothingButBoxesScrollsSidewaysOnAPhone) {
-  const PageRun run(golden("matrix.jsonl"));
   browser->resize(400, 800);
-  open(run);
+  open(matrix_);
   EXPECT_LE(browser->evaluate("document.documentElement.scrollWidth"), 400);
 }
 

@@ -8,47 +8,53 @@
 #include "harness/report/page_file.h"
 #include "harness/report/results.h"
 #include "tests/support/embedded.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/page_run.h"
 
 namespace page_test {
 
 using nlohmann::json;
 
-TEST(Page, HoldsTheRecordsByteByByte) {
-  const PageRun run(golden("matrix.jsonl"));
-  std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged \xff line\n";
+class Page : public testing::Test {
+ protected:
+  const PageRun matrix_{golden("matrix.jsonl")};
+};
+
+json content_of(const PageRun& run) {
   run.page();
-  EXPECT_EQ(unpacked(element(run.text("report.html"), "records")), run.text("records.jsonl"));
+  return json::parse(element(run.text("report.html"), "page"));
 }
 
-TEST(Page, NamesTheLinesThatItLeftOut) {
-  const PageRun run(golden("matrix.jsonl"));
-  std::ofstream(run.folder / "records.jsonl", std::ios::app) << "damaged\n";
-  run.page();
-  EXPECT_NE(element(run.text("report.html"), "page").find("records.jsonl:28: not JSON"), std::string::npos);
+TEST_F(Page, HoldsTheRecordsByteByByte) {
+  std::ofstream(matrix_.folder / "records.jsonl", std::ios::app) << "damaged \xff line\n";
+  matrix_.page();
+  EXPECT_EQ(unpacked(element(matrix_.text("report.html"), "records")), matrix_.text("records.jsonl"));
 }
 
-TEST(Page, HasTheCommandThatRepeatsTheRun) {
-  const PageRun run(golden("matrix.jsonl"));
-  std::ofstream(run.folder / "request.json") << json{{"config", {SOURCE_DIR "/configs/article.yaml"}},
-                                                     {"only", "0,7"},
-                                                     {"seed", 2},
-                                                     {"scale", "auto"},
-                                                     {"oversubscribe", false},
-                                                     {"out", "/somewhere/run"},
-                                                     {"wrap", "perf stat -o it's.txt"},
-                                                     {"set", {"batch=8", "precision=bf16"}}};
-  run.page();
-  const json page = json::parse(element(run.text("report.html"), "page"));
+TEST_F(Page, NamesTheLinesThatItLeftOut) {
+  std::ofstream(matrix_.folder / "records.jsonl", std::ios::app) << "damaged\n";
+  matrix_.page();
+  EXPECT_SAYS(element(matrix_.text("report.html"), "page"), "records.jsonl:28: not JSON");
+}
+
+TEST_F(Page, HasTheCommandThatRepeatsTheRun) {
+  std::ofstream(matrix_.folder / "request.json") << json{{"config", {SOURCE_DIR "/configs/article.yaml"}},
+                                                         {"only", "0,7"},
+                                                         {"seed", 2},
+                                                         {"scale", "auto"},
+                                                         {"oversubscribe", false},
+                                                         {"out", "/somewhere/run"},
+                                                         {"wrap", "perf stat -o it's.txt"},
+                                                         {"set", {"batch=8", "precision=bf16"}}};
+  const json page = content_of(matrix_);
   const std::string command =
       R"(./run_matrix configs/article.yaml --only 0,7 --seed 2 --set batch=8 --set precision=bf16 )"
       R"(--wrap 'perf stat -o it'\''s.txt')";
-  EXPECT_NE(page.dump().find(json(command).dump()), std::string::npos) << page.dump().substr(0, 300);
+  EXPECT_SAYS(page.dump(), json(command).dump()) << page.dump().substr(0, 300);
 }
 
-TEST(Page, IsTitledByTheFoldersNameHoweverItIsWritten) {
-  const PageRun run(golden("matrix.jsonl"));
-  const std::filesystem::path folder = run.folder / "";
+TEST_F(Page, IsTitledByTheFoldersNameHoweverItIsWritten) {
+  const std::filesystem::path folder = matrix_.folder / "";
   const std::string name = folder.parent_path().filename();
   for (const std::filesystem::path& written : {folder, folder / ".", folder / "plots/.."})
     EXPECT_EQ(harness::run_name(written), name) << written;
@@ -59,13 +65,11 @@ TEST(Page, IsTitledByTheFoldersNameHoweverItIsWritten) {
   const auto records = typed(golden("matrix.jsonl"));
   std::ostringstream console;
   harness::write_page(folder / ".", records, harness::summarise(records), "", SOURCE_DIR, console);
-  EXPECT_EQ(json::parse(element(run.text("report.html"), "page"))["title"], name);
+  EXPECT_EQ(json::parse(element(matrix_.text("report.html"), "page"))["title"], name);
 }
 
-TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
-  const PageRun run(golden("matrix.jsonl"));
-  run.page();
-  const json page = json::parse(element(run.text("report.html"), "page"));
+TEST_F(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
+  const json page = content_of(matrix_);
   std::set<std::string> explained;
   for (const json& section : page["sections"]) {
     if (section["id"] != "words") continue;
@@ -76,11 +80,11 @@ TEST(Page, ColumnsLeadToTheOneMeaningOfTheirName) {
   const std::string text = page["sections"].dump();
   for (const char* header : {"load", "comm", "headroom", "others %"}) {
     EXPECT_TRUE(page["terms"].contains(header)) << header;
-    EXPECT_NE(text.find("\"header\":\"" + std::string(header) + "\""), std::string::npos) << header;
+    EXPECT_SAYS(text, "\"header\":\"" + std::string(header) + "\"") << header;
   }
 }
 
-TEST(Page, HostileTextEndsNoElement) {
+TEST_F(Page, HostileTextEndsNoElement) {
   const PageRun run(hostile_records());
   run.page();
   const std::string page = run.text("report.html");
@@ -88,28 +92,23 @@ TEST(Page, HostileTextEndsNoElement) {
   ASSERT_FALSE(data.is_discarded());
   EXPECT_EQ(page.find("<img src=x"), std::string::npos);
   EXPECT_EQ(page.find("<svg onload"), std::string::npos);
-  EXPECT_NE(data.dump().find("</script><img src=x onerror='count(1)'><!-- <script> {{records}} ]]>"),
-            std::string::npos)
+  EXPECT_SAYS(data.dump(), "</script><img src=x onerror='count(1)'><!-- <script> {{records}} ]]>")
       << "shown as it is";
 }
 
-TEST(Page, LoadsNothingFromOutside) {
-  const PageRun run(golden("matrix.jsonl"));
-  run.page();
-  std::string page = run.text("report.html");
-  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+TEST_F(Page, LoadsNothingFromOutside) {
+  matrix_.page();
+  std::string page = matrix_.text("report.html");
+  EXPECT_SAYS(page, "default-src 'none'");
   for (const char* loader : {"src=\"http", "href=\"http", "@import", "url("})
     EXPECT_EQ(page.find(loader), std::string::npos) << loader;
 }
 
-TEST(Page, BeginsWithThePictureThreeNumbersAndThatItIsARehearsal) {
-  const PageRun run(golden("matrix.jsonl"));
-  run.page();
-  const json data = json::parse(element(run.text("report.html"), "page"));
+TEST_F(Page, BeginsWithThePictureThreeNumbersAndThatItIsARehearsal) {
+  const json data = content_of(matrix_);
   const json& first = data.at("sections").at(0).at("blocks");
   EXPECT_EQ(first.at(0).at("mark").at(0), "REHEARSAL");
-  EXPECT_NE(first.at(1).at("headline").get<std::string>().find("rows ran on its processor"),
-            std::string::npos);
+  EXPECT_SAYS(first.at(1).at("headline").get<std::string>(), "rows ran on its processor");
   EXPECT_EQ(first.at(2).at("beside").at(0).at(0).at("figure"), "cascade");
   const json& numbers = first.at(2).at("beside").at(1).at(0).at("facts");
   for (const char* label : {"claims", "feed", "trained", "trust"})
@@ -118,7 +117,7 @@ TEST(Page, BeginsWithThePictureThreeNumbersAndThatItIsARehearsal) {
     })) << label;
 }
 
-TEST(Page, ARemarkOfManyRowsStandsOnce) {
+TEST_F(Page, ARemarkOfManyRowsStandsOnce) {
   std::vector<json> records;
   for (const char* row : {"0", "1", "0", "7"}) {
     json record = {{"row", row}, {"notes", {"cpus clipped to 2"}}};
@@ -131,10 +130,9 @@ TEST(Page, ARemarkOfManyRowsStandsOnce) {
   EXPECT_EQ(grid.rows[1][0], "7");
 }
 
-TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
+TEST_F(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
   const PageRun run(golden("mixed.jsonl"));
-  run.page();
-  const json data = json::parse(element(run.text("report.html"), "page"));
+  const json data = content_of(run);
   std::vector<std::string> parts, ids;
   for (const json& section : data.at("sections")) {
     const std::string id = section.at("id");
@@ -146,18 +144,17 @@ TEST(Page, EveryScaleAndDeviceHasSectionsOfItsOwn) {
   EXPECT_NE(parts[0], parts[1]);
 }
 
-TEST(Page, WithoutRendererSaysHowToGetFigures) {
-  const PageRun run(golden("matrix.jsonl"));
-  std::filesystem::create_directory(run.folder / "project");
-  std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", run.folder / "project/plots",
+TEST_F(Page, WithoutRendererSaysHowToGetFigures) {
+  std::filesystem::create_directory(matrix_.folder / "project");
+  std::filesystem::copy(std::filesystem::path(SOURCE_DIR) / "plots", matrix_.folder / "project/plots",
                         std::filesystem::copy_options::recursive);
-  run.page(run.folder / "project");
-  const std::string page = run.text("report.html");
-  EXPECT_NE(element(page, "page").find("without --no-install"), std::string::npos);
+  matrix_.page(matrix_.folder / "project");
+  const std::string page = matrix_.text("report.html");
+  EXPECT_SAYS(element(page, "page"), "without --no-install");
   EXPECT_EQ(element(page, "library"), "");
 }
 
-TEST(Page, ARendererThatFailsIsNamed) {
+TEST_F(Page, ARendererThatFailsIsNamed) {
   const TemporaryFolder project;
   std::filesystem::create_directories(project / ".venv/bin");
   const auto python = project / ".venv/bin/python";
@@ -166,19 +163,19 @@ TEST(Page, ARendererThatFailsIsNamed) {
   harness::PageFile page;
   testing::internal::CaptureStderr();
   add_drawing_library(page, project.path(), "No charts");
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("plots/bundle.py was ended by signal 15"),
-            std::string::npos);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_SAYS(said, "plots/bundle.py was ended by signal 15");
   EXPECT_EQ(page.library, "");
-  EXPECT_NE(page.page["note"].get<std::string>().find("No charts"), std::string::npos);
+  EXPECT_SAYS(page.page["note"].get<std::string>(), "No charts");
 }
 
-TEST(Page, ATemplateThatAsksForAnUnknownPartIsNamed) {
+TEST_F(Page, ATemplateThatAsksForAnUnknownPartIsNamed) {
   EXPECT_EQ(harness::filled("a {{x}} b {{x}}", {{"x", "{{x}}"}}, "file"), "a {{x}} b {{x}}");
   for (const char* broken : {"{{y}}", "{{x"}) try {
       harness::filled(broken, {{"x", ""}}, "plots/report.html");
       FAIL() << broken;
     } catch (const std::runtime_error& error) {
-      EXPECT_NE(std::string(error.what()).find("plots/report.html"), std::string::npos);
+      EXPECT_SAYS(std::string(error.what()), "plots/report.html");
     }
 }
 

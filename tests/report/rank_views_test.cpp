@@ -13,6 +13,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/metrics.h"
 #include "harness/report/summary/summary.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::rank_views_test {
@@ -114,7 +115,7 @@ TEST(Exposed, IsOneFigureInAllTables) {
   EXPECT_NEAR(found->shares.communication * views->wall_ms, exposed, 1e-6);
   const std::string figure = fmt::format("{:.1f}", exposed);
   EXPECT_EQ(found->verdict, "communication");
-  EXPECT_NE(found->figure.find("exposed are " + figure), std::string::npos) << found->figure;
+  EXPECT_SAYS(found->figure, "exposed are " + figure);
   EXPECT_EQ(communication_grid(summaries.at(0)).rows.at(0).at(8), figure);
 }
 

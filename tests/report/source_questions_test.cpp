@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace harness::source_questions_test {
@@ -58,11 +59,11 @@ TEST(SourceQuestions, VerdictsNeedFiveRuns) {
   const auto last_cell = [](const std::vector<json>& records, size_t line) {
     return question_grid(summarise(typed(records)).at(0)).rows.at(line).back();
   };
-  EXPECT_NE(last_cell(runs(5), 1).find("): less"), std::string::npos) << last_cell(runs(5), 1);
-  EXPECT_NE(last_cell(runs(5, 40), 1).find("no difference seen"), std::string::npos);
-  EXPECT_NE(last_cell(runs(5), 2).find("): less"), std::string::npos) << "exactly equal in all runs";
-  EXPECT_NE(last_cell(runs(4), 1).find(" pooled: less"), std::string::npos) << last_cell(runs(4), 1);
-  EXPECT_NE(last_cell(runs(1), 1).find("one run; no verdict"), std::string::npos) << last_cell(runs(1), 1);
+  EXPECT_SAYS(last_cell(runs(5), 1), "): less");
+  EXPECT_SAYS(last_cell(runs(5, 40), 1), "no difference seen");
+  EXPECT_SAYS(last_cell(runs(5), 2), "): less") << "exactly equal in all runs";
+  EXPECT_SAYS(last_cell(runs(4), 1), " pooled: less");
+  EXPECT_SAYS(last_cell(runs(1), 1), "one run; no verdict");
   EXPECT_EQ(last_cell(runs(5), 3), "not measured on this device");
 }
 
@@ -76,7 +77,7 @@ TEST(SourceQuestions, AnswersAreCorrectedForTheirNumber) {
   for (int repeat = 0; repeat < 5; ++repeat)
     records[size_t(2 * repeat + 1)] = run("many", 0, repeat == 4 ? 20 : 39.9 - 0.1 * repeat, repeat);
   const std::string cell = question_grid(summarise(typed(records)).at(0)).rows.at(1).back();
-  EXPECT_NE(cell.find("not sure, p 0."), std::string::npos) << cell;
+  EXPECT_SAYS(cell, "not sure, p 0.");
 }
 
 TEST(SourceQuestions, WithoutARowThereIsTheReasonAndNoFigure) {
@@ -91,7 +92,7 @@ TEST(SourceQuestions, WithoutARowThereIsTheReasonAndNoFigure) {
   EXPECT_EQ(answers(records).at(0).why_not, "its base one did not run");
   auto smoke = runs(5);
   for (json& record : smoke) record["scale"]["name"] = "smoke";
-  EXPECT_NE(answers(smoke).at(0).why_not.find("smoke"), std::string::npos);
+  EXPECT_SAYS(answers(smoke).at(0).why_not, "smoke");
 }
 
 TEST(SourceQuestions, ARowThatWasTracedOnAGpuHasNoRate) {

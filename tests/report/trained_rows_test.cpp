@@ -6,6 +6,7 @@
 #include "harness/report/summary/summary.h"
 #include "harness/report/table.h"
 #include "tests/support/emulated_records.h"
+#include "tests/support/failure_of.h"
 
 namespace harness::trained_rows_test {
 
@@ -33,7 +34,7 @@ TEST(TrainedRows, AreCountedInOneSentence) {
   const Summary all = summary_of({trained("0"), trained("7"), trained("12")});
   EXPECT_EQ(trained_sentence(all), "3 of 3 rows trained for real on this processor");
   EXPECT_EQ(trained_text(all.rows[0]), "yes");
-  EXPECT_NE(console_table(all).find("3 of 3 rows trained for real on this processor"), std::string::npos);
+  EXPECT_SAYS(console_table(all), "3 of 3 rows trained for real on this processor");
 }
 
 TEST(TrainedRows, ThatDidNotAreNamed) {

@@ -1,6 +1,7 @@
 // The article's rows and axis values for tests that run without train_slice.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -46,6 +47,13 @@ inline const Row& row_of(const std::vector<Row>& rows, const std::string& id) {
   for (const Row& row : rows)
     if (row.id == id) return row;
   throw std::runtime_error("no row " + id);
+}
+
+using Times = std::map<std::string, double>;  // phase -> ms in every batch
+
+inline Times with(Times times, const Times& more) {
+  for (const auto& [phase, ms] : more) times[phase] = ms;
+  return times;
 }
 
 template <class Action>

@@ -9,12 +9,12 @@
 
 #include "harness/report/claims.h"
 #include "tests/support/article_rows.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
 namespace harness {
 
 using nlohmann::json;
-using Times = std::map<std::string, double>;  // phase -> ms in every batch
 
 // Rows of the article's own matrix, run on made-up hardware where every claim can be tested: four GPUs with
 // device clocks, 64 cores, float16, several runs. Device times are those of the phases unless said otherwise.
@@ -27,11 +27,6 @@ class ClaimRecords {
   json& add(const std::string& id, const Times& times, int repeats = 5) {
     for (int repeat = 0; repeat < repeats; ++repeat) add_one(id, times, repeat, repeats);
     return records_.back();
-  }
-  void add_failed(const std::string& id, const std::string& status, const std::string& reason) {
-    json record = identity(id);
-    record.update({{"status", status}, {"reason", reason}});
-    records_.push_back(record);
   }
   // Applies to all records of the row, or of every row without an id.
   void set(const std::string& id, const char* pointer, const json& value) {
@@ -105,14 +100,47 @@ inline Times step_of(double load, double compute) {
   return {{"load", load}, {"h2d", 1}, {"forward", 0.3 * compute}, {"backward", 0.7 * compute}, {"step", 1}};
 }
 
-// Missing, failed and smoke-scale records: no claim can be judged.
-inline void expect_untestable_without(const std::string& id, ClaimRecords records, int claim, size_t part) {
-  records.set(id, "/status", "CRASHED");
-  records.set(id, "/reason", "signal 11");
-  EXPECT_EQ(records.verdict(claim, part), ClaimVerdict::cannot_be_tested);
-  EXPECT_NE(records.reason(claim, part).find("CRASHED: signal 11"), std::string::npos)
-      << records.reason(claim, part);
-  EXPECT_NE(records.reason(claim, part).find(id), std::string::npos);
+// ---- tables of verdicts ----
+
+struct RowTimes {
+  std::string id;
+  Times times;
+  int repeats = 5;
+};
+struct Change {  // as of ClaimRecords::set()
+  std::string row, pointer;
+  json value;
+};
+struct Expected {
+  std::string part;  // `8b`
+  ClaimVerdict verdict;
+  std::string says = "";  // in the part's text, figure or reason
+};
+// The verdicts on rows after these changes. A part that holds must also be untestable as soon as one of its
+// rows has failed.
+inline void expect(const std::string& what, const std::vector<RowTimes>& rows,
+                   const std::vector<Change>& changes, const std::vector<Expected>& verdicts,
+                   const std::string& scale = "article") {
+  ClaimRecords records(scale);
+  for (const auto& [id, times, repeats] : rows) records.add(id, times, repeats);
+  for (const auto& [row, pointer, value] : changes) records.set(row, pointer.c_str(), value);
+  const std::vector<Claim> claims = claims_of(records.summary());
+  for (const auto& [name, verdict, says] : verdicts) {
+    SCOPED_TRACE(what + ", " + name);
+    const size_t claim = std::stoul(name) - 1, letter = size_t(name.back() - 'a');
+    const ClaimPart& part = claims.at(claim).parts.at(letter);
+    EXPECT_STREQ(text_of(part.verdict), text_of(verdict)) << part.figure << "; " << part.reason;
+    EXPECT_SAYS(part.text + "; " + part.figure + "; " + part.reason, says);
+    for (const std::string& id : verdict == ClaimVerdict::holds ? part.rows : std::vector<std::string>()) {
+      ClaimRecords failed = records;
+      failed.set(id, "/status", "CRASHED");
+      failed.set(id, "/reason", "signal 11");
+      const ClaimPart without = failed.part(int(claim) + 1, letter);
+      EXPECT_EQ(without.verdict, ClaimVerdict::cannot_be_tested) << id;
+      EXPECT_SAYS(without.reason, id);
+      EXPECT_SAYS(without.reason, "CRASHED: signal 11");
+    }
+  }
 }
 
 }  // namespace harness

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "harness/base/file.h"
 #include "harness/base/scratch.h"
 #include "harness/stats/records.h"
+#include "tests/support/failure_of.h"
 
 namespace harness {
 
@@ -25,6 +27,16 @@ class EmulatedRows : public testing::Test {
     command.output = folder_.path() / "out";
     command.errors = folder_.path() / "err";
     return base::run_to_end(command).exit_code;
+  }
+  // Records of the article's rows with images that cost no reading, as `words` set them; `out`: their folder.
+  Records rows(const std::string& only, const std::vector<std::string>& words,
+               const std::string& out = "run") {
+    std::vector<std::string> all = {"--only", only, "--out", folder_.path() / out};
+    for (const char* setting : {"storage=synthetic", "cache=as_is", "ceiling_batches=0"})
+      all.insert(all.end(), {"--set", setting});
+    for (const std::string& setting : words) all.insert(all.end(), {"--set", setting});
+    EXPECT_EQ(run("emulated", all), 0) << said() << base::read_file(folder_.path() / "out");
+    return read_records(folder_.path() / out, std::cerr);
   }
   std::string said() const { return base::read_file(folder_.path() / "err"); }
   static double mean_ms(const Record& record, const std::string& phase) {

@@ -76,6 +76,21 @@ ArticleComparison beside(const SummaryRow& row) {
   return one;
 }
 
+const SummaryRow& first_of_chain(const Summary& summary, const SummaryRow& row) {
+  const SummaryRow* first = &row;
+  for (size_t i = 0; i < summary.rows.size(); ++i)  // a chain in a damaged file may be a ring
+    if (const SummaryRow* base = base_of(summary, *first))
+      first = base;
+    else
+      break;
+  return *first;
+}
+
+std::optional<double> articles_images_per_s(const RowRate& rate) {
+  const double seconds = rate.row->config.published_s;
+  return seconds > 0 ? std::optional(double(rate.batch) * kArticleBatches / seconds) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> ArticleComparison::error() const {
@@ -96,25 +111,6 @@ std::vector<ArticleComparison> article_comparisons(const Summary& summary) {
     if (row.config.identity != "own") rows.push_back(beside(row));
   return rows;
 }
-
-namespace {
-
-const SummaryRow& first_of_chain(const Summary& summary, const SummaryRow& row) {
-  const SummaryRow* first = &row;
-  for (size_t i = 0; i < summary.rows.size(); ++i)  // a chain in a damaged file may be a ring
-    if (const SummaryRow* base = base_of(summary, *first))
-      first = base;
-    else
-      break;
-  return *first;
-}
-
-std::optional<double> articles_images_per_s(const RowRate& rate) {
-  const double seconds = rate.row->config.published_s;
-  return seconds > 0 ? std::optional(double(rate.batch) * kArticleBatches / seconds) : std::nullopt;
-}
-
-}  // namespace
 
 Rates rates_of(const Summary& summary) {
   Rates rates;

@@ -27,21 +27,6 @@ std::string bytes_text(double bytes) {
   return bytes >= 1e6 ? fmt::format("{:.2f} MB", bytes / 1e6) : fmt::format("{:.0f} KB", bytes / 1e3);
 }
 
-std::vector<std::vector<std::string>> lines_of(const Summary& summary) {
-  std::vector<std::vector<std::string>> lines;
-  for (const SummaryRow& row : summary.rows) {
-    if (!row.communication) continue;
-    const Communication& it = *row.communication;
-    const double hidden = it.under_way_ms > 0 ? 1 - std::min(1.0, it.exposed_ms / it.under_way_ms) : 0;
-    lines.push_back({row.id, std::to_string(it.ranks), it.backend, it.link, bytes_text(it.all_reduced_bytes),
-                     std::to_string(it.messages.size()), fmt::format("{:.1f}", it.under_way_ms),
-                     fmt::format("{:.1f}", it.alone_ms), fmt::format("{:.1f}", it.exposed_ms),
-                     fmt::format("{:.0f} %", 100 * hidden),
-                     it.link_share ? fmt::format("{:.2f}", *it.link_share) : "-"});
-  }
-  return lines;
-}
-
 std::vector<std::string> notes_of(const Summary& summary) {
   std::vector<std::string> notes = {
       "Per batch and rank. under way: time with at least one collective posted and not done, including waits "
@@ -88,9 +73,6 @@ std::vector<std::string> sync_bn_texts(const Summary& summary) {
 std::optional<Communication> communication_of(const Record& record) {
   if (!record.communication || !is_ok(record)) return std::nullopt;
   Communication it;
-  it.ranks = record.world_size;
-  it.backend = record.config.backend;
-  it.link = link_that_ran(record);
   const double batches = std::max(1.0, double(record.timed_batches.value_or(0)));
   it.all_reduced_bytes = double(record.communication->all_reduced_bytes.value_or(0)) / batches;
   for (const RecordMessage& message : record.communication->all_reduces) it.messages.push_back(message.bytes);
@@ -117,7 +99,17 @@ Grid communication_grid(const Summary& summary) {
   grid.columns = {{"row", true},   {"ranks"},    {"backend", true},        {"link", true},
                   {"all-reduced"}, {"messages"}, {"under way ms"},         {"alone ms"},
                   {"exposed ms"},  {"hidden"},   {"link bytes / expected"}};
-  grid.rows = lines_of(summary);
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.communication) continue;
+    const Communication& it = *row.communication;
+    const double hidden = it.under_way_ms > 0 ? 1 - std::min(1.0, it.exposed_ms / it.under_way_ms) : 0;
+    grid.rows.push_back({row.id, std::to_string(row.record->world_size), row.config.backend,
+                         link_that_ran(*row.record), bytes_text(it.all_reduced_bytes),
+                         std::to_string(it.messages.size()), fmt::format("{:.1f}", it.under_way_ms),
+                         fmt::format("{:.1f}", it.alone_ms), fmt::format("{:.1f}", it.exposed_ms),
+                         fmt::format("{:.0f} %", 100 * hidden),
+                         it.link_share ? fmt::format("{:.2f}", *it.link_share) : "-"});
+  }
   grid.notes = notes_of(summary);
   return grid;
 }

@@ -11,8 +11,6 @@ namespace harness {
 
 // Figures are per batch unless noted; times are means over the timed batches and ranks.
 struct Communication {
-  int64_t ranks = 0;
-  std::string backend, link;
   double all_reduced_bytes = 0;   // of each rank
   std::vector<int64_t> messages;  // bytes of the last batch's all-reduces, in their order
   double under_way_ms = 0;        // at least one collective was posted and not done (span `communication`)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -119,7 +120,11 @@ std::string wrap(const std::string& any, size_t width, const std::string& indent
   return lines + line;
 }
 
-std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts) {
+std::string three_digits(double value) {
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string facts_text(const Facts& facts) {
   std::string text;
   for (const auto& [name, fact] : facts) text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
   return text;

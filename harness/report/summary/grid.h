@@ -63,8 +63,11 @@ size_t width_of(const std::string& text);
 std::string fit(const std::string& text, size_t width);
 // Breaks lines between words; each further line starts with `indent`.
 std::string wrap(const std::string& text, size_t width, const std::string& indent);
+std::string three_digits(double value);  // and all digits of large numbers
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
 // `name: text` of each, wrapped for the console.
-std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
+std::string facts_text(const Facts& facts);
 // Replaces control characters by blanks. Text in records may come from the output of a crashed process.
 std::string one_line(std::string text);
 std::string escape_markdown(const std::string& text);

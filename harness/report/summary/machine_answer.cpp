@@ -18,15 +18,12 @@ MachineFigure figure_of(const Summary& summary, const std::string& id) {
   return {row->images_per_second, ""};
 }
 
-std::string text_of(double value) {
-  return value >= 99.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
 std::string number_of(double devices) {
   return devices >= 1 ? fmt::format("{:.1f}", devices) : fmt::format("{:.2g}", devices);
 }
 
 std::string text_of(const MachineFigure& figure, const std::string& known) {
-  return figure.images_per_s > 0 ? text_of(figure.images_per_s) + " images/s" + known
+  return figure.images_per_s > 0 ? three_digits(figure.images_per_s) + " images/s" + known
                                  : "not measured: " + figure.why_not;
 }
 
@@ -77,7 +74,7 @@ std::string fed_text(const MachineAnswer& answer) {
   std::vector<std::string> fed;
   for (const FedDevices& devices : answer.devices)
     fed.push_back(fmt::format("{} {} ({} images/s each)", number_of(devices.fed), name_of(devices),
-                              text_of(devices.images_per_s)));
+                              three_digits(devices.images_per_s)));
   return fmt::format("{}; limit: {}", fmt::join(fed, ", "), answer.limit);
 }
 
@@ -86,8 +83,8 @@ std::string machine_sentence(const MachineAnswer& answer) {
   const bool reads = answer.read.images_per_s > 0;
   std::vector<std::string> does;
   if (decoded > 0)
-    does.push_back(fmt::format("decodes {} images/s on {}", text_of(decoded), cores_of(answer)));
-  if (reads) does.push_back(fmt::format("reads {} MB/s cold", text_of(read_mb_per_s(answer))));
+    does.push_back(fmt::format("decodes {} images/s on {}", three_digits(decoded), cores_of(answer)));
+  if (reads) does.push_back(fmt::format("reads {} MB/s cold", three_digits(read_mb_per_s(answer))));
   std::string text =
       does.empty() ? "Neither decoding nor cold reading could be measured on this machine"
                    : fmt::format("This machine itself, without emulation, {}", fmt::join(does, " and "));
@@ -101,12 +98,12 @@ std::string machine_sentence(const MachineAnswer& answer) {
   return text + ".";
 }
 
-std::vector<std::pair<std::string, std::string>> machine_facts(const MachineAnswer& answer) {
+Facts machine_facts(const MachineAnswer& answer) {
   const double one = answer.decode_one.images_per_s, all = answer.decode_all.images_per_s;
-  std::vector<std::pair<std::string, std::string>> facts = {
+  Facts facts = {
       {"Answer", machine_sentence(answer)},
       {"Reading, cold", text_of(answer.read, fmt::format(" of {:.0f} kB, {} MB/s", answer.kb_per_image,
-                                                         text_of(read_mb_per_s(answer))))},
+                                                         three_digits(read_mb_per_s(answer))))},
       {"Decoding, one core", text_of(answer.decode_one, "")},
       {"Decoding, " + cores_of(answer),
        text_of(answer.decode_all, one > 0 ? fmt::format(", {:.2f} times as many", all / one) : "")},
@@ -115,7 +112,7 @@ std::vector<std::pair<std::string, std::string>> machine_facts(const MachineAnsw
     facts.emplace_back("Feeds " + devices.file,
                        fmt::format("{} devices, each busy for {:.0f} % of the time with {} images/s",
                                    devices.fed > 0 ? number_of(devices.fed) : "an unknown number of",
-                                   100 * kFedFrom, text_of(devices.images_per_s)));
+                                   100 * kFedFrom, three_digits(devices.images_per_s)));
   return facts;
 }
 

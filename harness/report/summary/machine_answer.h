@@ -3,7 +3,6 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/report/summary/summary.h"
@@ -41,6 +40,6 @@ std::string fed_text(const MachineAnswer& answer);
 // The answer in one sentence, which also says what is not known.
 std::string machine_sentence(const MachineAnswer& answer);
 // That sentence, then each figure, as name and text.
-std::vector<std::pair<std::string, std::string>> machine_facts(const MachineAnswer& answer);
+Facts machine_facts(const MachineAnswer& answer);
 
 }  // namespace harness

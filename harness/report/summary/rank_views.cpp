@@ -118,13 +118,6 @@ Grid rank_views_grid(const Summary& summary) {
                                                        : "ranks alike";
     grid.rows.push_back(
         line_of("", fmt::format("critical path ({})", often), views.wall_ms, views.critical, shown));
-    for (const auto& [view, name] : {std::pair(&views.mean, "mean"), std::pair(&views.critical, "critical")})
-      for (const size_t phase : shown)
-        grid.values.push_back({id,
-                               fmt::format("{} of ranks: {}", name, names[phase]),
-                               "ms",
-                               "",
-                               {if_any(view->phases_ms[phase]), {}, {}, {}}});
   }
   grid.notes = {
       "ms per batch, means. Both views add up to the wall time of the window: wall = phases + rest (the "

@@ -149,11 +149,7 @@ Summary summarise_group(const RecordList& all) {
   const Names inferred = inferred_everywhere(records);
   summary.inferred = fmt::format("{}", fmt::join(inferred, ", "));
   for (const auto& [id, repeats] : by_row(records)) summary.rows.push_back(summarise_row(repeats, inferred));
-  for (SummaryRow& row : summary.rows) {
-    const std::string id = row.config.base;
-    const auto base = std::ranges::find(summary.rows, id, &SummaryRow::id);
-    compare_with_base(summary, row, base == summary.rows.end() ? nullptr : &*base);
-  }
+  for (SummaryRow& row : summary.rows) compare_with_base(summary, row, find_row(summary, row.config.base));
   return summary;
 }
 
@@ -198,23 +194,6 @@ std::vector<Summary> summarise(const Records& records) {
   std::vector<Summary> summaries;
   for (const auto& [key, members] : groups) summaries.push_back(summarise_group(members));
   return summaries;
-}
-
-const std::vector<PhaseGroup>& phase_groups() {
-  static const std::vector<PhaseGroup> groups = {
-      {"load", {"load"}},    {"move", {"h2d", "scatter", "broadcast"}},
-      {"fwd", {"forward"}},  {"loss", {"gather", "loss"}},
-      {"bwd", {"backward"}}, {"comm", {"reduce", "sync"}},
-      {"step", {"step"}},    {"other", {"other"}}};
-  return groups;
-}
-
-double group_share(const RunStatistics& run, const PhaseGroup& group) {
-  double share = 0;
-  for (const PhaseStatistics& phase : run.phases)
-    for (const char* name : group.phases)
-      if (phase.name == name) share += phase.share;
-  return share;
 }
 
 }  // namespace harness

@@ -114,14 +114,6 @@ Names settings_in(const std::string& set);
 // The summaries refer to `records`, which must outlive them.
 std::vector<Summary> summarise(const Records& records);
 
-// Phases as grouped in tables. Together the groups are the whole step.
-struct PhaseGroup {
-  const char* name;
-  std::vector<const char*> phases;
-};
-const std::vector<PhaseGroup>& phase_groups();
-double group_share(const RunStatistics& run, const PhaseGroup& group);
-
 bool is_of_accuracy(const Record& record);  // whether its row has `validation`
 // One per row, in the order in which rows first occur. If a repeat diverged, the row has no figure, because
 // the other seeds alone would be a biased sample.
