@@ -18,14 +18,6 @@ namespace {
 
 constexpr int kExperiments = 2000;
 
-// A line of the file.
-struct Experiment {
-  std::string machine, started_at;
-  std::map<std::string, Noise::Pairs> scales;
-  KEYS(Experiment, KEY(machine, "fingerprint of where it ran"), KEY(started_at, "UTC, ISO 8601"),
-       REQUIRED(scales, "by scale and row: log ratios of the pairs"));
-};
-
 // The 95 % quantile of the effects of A/A experiments with `runs` pairs, with random signs.
 double expected_effect(const std::vector<double>& pairs, size_t runs) {
   std::mt19937_64 random(300);
@@ -65,6 +57,7 @@ double Noise::margin(const std::string& scale, const std::string& row, size_t ru
 
 Noise noise_of(const Records& records) {
   Noise noise;
+  if (!records.empty()) noise.started_at = records.front().started_at;
   using Block = std::tuple<std::string, std::string, std::string, int64_t>;  // scale, row, experiment, block
   std::map<Block, std::map<std::string, double>> blocks;
   for (const Record& record : records) {
@@ -87,7 +80,7 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
   std::ifstream input(file);
   base::read_json_lines(input, file, warnings, "line left out", [&](const nlohmann::json& line, int) {
     if (line.contains("pairs")) return;  // of an earlier version, which kept no scale
-    const Experiment experiment = decode<Experiment>(line);
+    const Noise experiment = decode<Noise>(line);
     for (const auto& [scale, pairs] : experiment.scales)
       for (const auto& [row, values] : pairs)
         if (values.empty() || !std::ranges::all_of(values, [](double it) { return std::isfinite(it); }))
@@ -101,9 +94,9 @@ Noise read_noise(const std::filesystem::path& folder, const std::string& machine
   return noise;
 }
 
-void append_noise(const std::filesystem::path& folder, const Noise& noise, const std::string& started_at) {
+void append_noise(const std::filesystem::path& folder, const Noise& noise) {
   std::filesystem::create_directories(folder);
-  append_record(file_of(folder, noise.machine), encode(Experiment{noise.machine, started_at, noise.scales}));
+  append_record(file_of(folder, noise.machine), encode(noise));
 }
 
 }  // namespace harness

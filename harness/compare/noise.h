@@ -13,8 +13,11 @@ namespace harness {
 // Measured by A/A experiments: pairs of equal runs of a row, side by side.
 struct Noise {
   using Pairs = std::map<std::string, std::vector<double>>;  // {row: log ratios of the pairs}
-  std::string machine;                                       // fingerprint of the machine
-  std::map<std::string, Pairs> scales;  // by scale: a few short batches scatter more than a whole slice
+  std::string machine, started_at;
+  std::map<std::string, Pairs> scales;  // apart, for a few short batches scatter more than a whole slice
+  // A line of the machine's file.
+  KEYS(Noise, KEY(machine, "fingerprint of where it ran"), KEY(started_at, "UTC, ISO 8601"),
+       REQUIRED(scales, "by scale and row: log ratios of the pairs"));
 
   bool empty() const { return scales.empty(); }
   // The smallest relevant effect for `runs` pairs: the 95 % quantile of the effects of A/A experiments,
@@ -30,6 +33,6 @@ Noise noise_of(const Records& records);
 // experiment); empty if there is none. A damaged line is left out with a warning.
 Noise read_noise(const std::filesystem::path& folder, const std::string& machine, std::ostream& warnings);
 // Adds an experiment to the machine's file. Throws std::runtime_error when it can't be written.
-void append_noise(const std::filesystem::path& folder, const Noise& noise, const std::string& started_at);
+void append_noise(const std::filesystem::path& folder, const Noise& noise);
 
 }  // namespace harness

@@ -146,18 +146,13 @@ static std::set<std::string> kinds_of_machine(const std::vector<Records>& runs) 
 
 Validation validate(const Records& run, const std::vector<Records>& references) {
   Validation validation;
-  std::vector<std::string> seen;
-  for (const Record& record : run) {
-    const std::string row = record.row;
-    if (std::ranges::find(seen, row) != seen.end()) continue;
-    if (record.status == "SKIPPED") continue;
-    if (record.status != "OK") {
+  for (const auto& [row, runs] : by_row(pointers_to(run))) {
+    const auto first = std::ranges::find_if(runs, [](const Record* one) { return one->status != "SKIPPED"; });
+    if (first == runs.end()) continue;
+    const Record& record = **first;
+    if (record.status != "OK")
       validation.odd.push_back(fmt::format("row {} is {}: {}", row, record.status, record.reason));
-      seen.push_back(row);
-      continue;
-    }
-    seen.push_back(row);
-    if (record.samples_ms.empty())
+    else if (record.samples_ms.empty())
       validation.remarks.push_back(fmt::format("row {}: ran without phase clock, nothing to check", row));
     else
       check_row(runs_of_row(run, record), references, validation);

@@ -7,38 +7,52 @@
 #include <string>
 #include <vector>
 
+#include "harness/contract/codec.h"
 #include "harness/report/summary/grid.h"
 
 namespace harness {
 
 struct FleetHost {
-  std::string name, hardware;                 // hardware: the machine's fingerprint; equal ones are compared
-  std::map<std::string, std::string> labels;  // of HISTORY/hosts.csv: rack, switch, ...
+  std::string name, hardware;
+  std::map<std::string, std::string> labels;
+  KEYS(FleetHost, Key{"host", &Self::name, "its name", Presence::required},
+       REQUIRED(hardware, "the machine's fingerprint; equal ones are compared"),
+       REQUIRED(labels, "of HISTORY/hosts.csv: rack, switch, ..."));
 };
 
 // One figure of one host: of a row's metric, of a phase of it, or of a canary.
 struct FleetFigure {
-  size_t host = 0, series = 0;  // places in FleetNight
-  double value = 0;
-  double past_ratio = 0;   // median over earlier nights of value / the fleet's median of that night; 0: none
-  size_t past_nights = 0;  // nights that is of
+  static constexpr bool kAsList = true;
+  size_t host = 0, series = 0;
+  double value = 0, past_ratio = 0;
+  size_t past_nights = 0;
+  KEYS(FleetFigure, REQUIRED(host, "place in FleetNight"), REQUIRED(series, "place in FleetNight"),
+       REQUIRED(value, "in the unit of its series"),
+       REQUIRED(past_ratio,
+                "median over earlier nights of value / the fleet's median of that night; 0: none"),
+       REQUIRED(past_nights, "nights that this is of"));
 };
 
 struct FleetSeries {
-  std::string row;   // or the canary's name
-  std::string kind;  // metric, phase or canary
-  std::string name;  // of the metric or phase; empty for a canary
-  std::string hardware;
-  double median = 0;  // of the hosts with this hardware tonight
+  std::string row, kind, name, hardware;
+  double median = 0;
+  KEYS(FleetSeries, REQUIRED(row, "or the canary's name"), REQUIRED(kind, "metric, phase or canary"),
+       REQUIRED(name, "of the metric or phase; empty for a canary"), REQUIRED(hardware, "as of hosts"),
+       REQUIRED(median, "of the hosts with this hardware tonight"));
 };
 
+// As parquet_history.py prints it.
 struct FleetNight {
-  std::string night;  // 2026-01-31
-  size_t nights = 0;  // earlier ones that were looked at
+  std::string night;
+  size_t nights = 0;
   std::vector<FleetHost> hosts;
   std::vector<FleetSeries> series;
   std::vector<FleetFigure> figures;
-  std::vector<std::string> missing;  // hosts of the earlier nights without one tonight
+  std::vector<std::string> missing;
+  KEYS(FleetNight, REQUIRED(night, "2026-01-31"), REQUIRED(nights, "earlier ones that were looked at"),
+       REQUIRED(hosts, "those with a night"), REQUIRED(series, "of their figures"),
+       REQUIRED(figures, "of each host"),
+       REQUIRED(missing, "hosts of the earlier nights without one tonight"));
 };
 
 // Read by parquet_history.py through DuckDB. `night`: a date; empty: the latest. Throws std::runtime_error

@@ -185,26 +185,23 @@ FleetVerdict judge_fleet(const FleetNight& night) {
     for (const auto& [host, level] : part.levels) p.push_back(part.others.p_slower(level));
   const double largest = largest_discovery(p, kFalseHosts);
   std::map<size_t, SlowHost> slow;
-  std::set<size_t> judged;
-  std::map<size_t, double> cost;
   for (const PartOfHosts& part : parts)
     for (const auto& [host, level] : part.levels) {
-      judged.insert(host);
       if (!part.of_past) verdict.levels[host][part.part] = level;
-      if (!part.of_past && part.part == kWhole) cost[host] = std::exp(level) - 1;
       const double beyond = level - explained_by(groups, night.hosts[host], part);
       if (!is_slow(slow_part(part, beyond, 1), largest)) continue;
       slow[host].host = host;
       slow[host].parts.push_back(slow_part(part, level, 1));
     }
-  verdict.judged = judged.size();
+  // A host that is judged against its past is judged against others, too.
+  verdict.judged = size_t(std::ranges::count_if(verdict.levels, [](const auto& of) { return !of.empty(); }));
   for (auto& [host, it] : slow) {
     keep_what_says_most(it.parts);
-    it.cost = cost[host];
+    if (const auto whole = verdict.levels[host].find(kWhole); whole != verdict.levels[host].end())
+      it.cost = std::exp(whole->second) - 1;
     verdict.hosts.push_back(std::move(it));
   }
-  std::ranges::stable_sort(verdict.hosts,
-                           [](const SlowHost& a, const SlowHost& b) { return a.cost > b.cost; });
+  std::ranges::stable_sort(verdict.hosts, std::ranges::greater(), &SlowHost::cost);
   verdict.groups = what_says_most(std::move(groups));
   return verdict;
 }

@@ -107,46 +107,27 @@ std::string first_nights_text(const std::vector<FirstNights>& rows) {
                      metric.name, change_word(metric, true), until, text);
 }
 
-namespace {
-
-Margins margins_of(const Night& night, const std::filesystem::path& folder, std::ostream& warnings) {
+static void set_margins(std::vector<Trend>& trends, const Night& night, const std::filesystem::path& folder,
+                        std::ostream& warnings) {
   const Noise noise = read_noise(folder, night.machine, warnings);
-  Margins margins;
-  for (const NightRow& row : night.rows)
-    if (row.ok() && !noise.empty())
-      margins[{night.machine, row.row}] = noise.margin(row.scale, row.row, row.totals_s.size());
-  return margins;
+  if (noise.empty()) return;
+  for (Trend& trend : trends)
+    for (const NightRow& row : night.rows)
+      if (row.ok() && trend.is_of(night.machine, row))
+        trend.margin = noise.margin(row.scale, row.row, row.totals_s.size());
 }
-
-void find_changes(std::vector<Trend*> trends, const std::filesystem::path& source_dir) {
-  std::vector<Series> series;
-  std::vector<size_t> skipped;
-  for (const Trend* trend : trends) {
-    skipped.push_back(trend->values.size() - std::min(trend->values.size(), kNightsLookedAt));
-    series.push_back(
-        {{trend->values.begin() + static_cast<std::ptrdiff_t>(skipped.back()), trend->values.end()},
-         trend->margin});
-  }
-  const auto found = find_change_points(series, source_dir);
-  for (size_t i = 0; i < trends.size(); ++i) {
-    trends[i]->changes = found[i];
-    for (ChangePoint& change : trends[i]->changes) change.index += skipped[i];
-  }
-}
-
-}  // namespace
 
 Analysis analyse(const std::vector<Night>& nights, const Night& last,
                  const std::filesystem::path& noise_folder, const std::filesystem::path& source_dir,
                  std::ostream& warnings, const Metric& metric) {
   Analysis analysis;
-  analysis.trends = trends_of(
-      nights, metric.name == kTotalSeconds ? margins_of(last, noise_folder, warnings) : Margins(), metric);
+  analysis.trends = trends_of(nights, metric);
+  if (metric.name == kTotalSeconds) set_margins(analysis.trends, last, noise_folder, warnings);
   std::vector<Trend*> of_last;
   for (Trend& trend : analysis.trends) {
     if (!concerns(trend, last)) continue;
     of_last.push_back(&trend);
-    analysis.shortened = analysis.shortened || trend.values.size() > kNightsLookedAt;
+    analysis.shortened = analysis.shortened || trend.first_searched() > 0;
   }
   analysis.first_nights = first_nights(analysis.trends, last);
   analysis.searched = std::ranges::any_of(

@@ -38,7 +38,7 @@ struct Analysis {
 };
 
 // Searches for changes of the metric unless every row is too short for an alarm. Margins come from the noise
-// in `noise_folder`. `source_dir`: see find_change_points(). Throws std::runtime_error when the search fails.
+// in `noise_folder`. `source_dir`: see find_changes(). Throws std::runtime_error when the search fails.
 Analysis analyse(const std::vector<Night>& nights, const Night& last,
                  const std::filesystem::path& noise_folder, const std::filesystem::path& source_dir,
                  std::ostream& warnings, const Metric& metric = seconds());

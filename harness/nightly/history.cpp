@@ -9,10 +9,8 @@
 #include <cctype>
 #include <cstring>
 #include <fstream>
-#include <future>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
@@ -24,42 +22,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBytesPerThread = 2'000'000;  // at least; fewer are not worth a thread
-
-struct Part {  // of nights.jsonl
+// A night per line. Lines that are none are left out, with a warning; `bad`, if given, becomes their number.
+std::vector<Night> nights_in_lines(std::istream& input, const fs::path& file, std::ostream& warnings,
+                                   size_t* bad = nullptr) {
   std::vector<Night> nights;
-  std::ostringstream problems;
-};
-
-Part read_part(const fs::path& file, std::string text, int first_line) {
-  Part part;
-  std::istringstream input(std::move(text));
-  base::read_json_lines(
-      input, file, part.problems, "night left out",
-      [&](const nlohmann::json& line, int) { part.nights.push_back(night_from_json(line)); }, first_line);
-  return part;
+  const size_t left_out = base::read_json_lines(
+      input, file, warnings, "night left out",
+      [&](const nlohmann::json& line, int) { nights.push_back(night_from_json(line)); });
+  if (bad) *bad = left_out;
+  return nights;
 }
 
-// A night per line. Parsing thousands of them takes time, so the cores share them.
-std::vector<Night> nights_in_lines(const std::string& text, const fs::path& file, std::ostream& warnings) {
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t share = std::max(kBytesPerThread, text.size() / cores + 1);
-  std::vector<std::future<Part>> parts;
-  int line = 1;
-  for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
-    end = std::min(text.find('\n', std::min(begin + share, text.size()) - 1), text.size() - 1) + 1;
-    std::string lines = text.substr(begin, end - begin);
-    const auto number = std::ranges::count(lines, '\n');
-    parts.push_back(std::async(std::launch::async, read_part, file, std::move(lines), line));
-    line += int(number);
-  }
-  std::vector<Night> nights;
-  for (std::future<Part>& one : parts) {
-    Part part = one.get();
-    warnings << part.problems.str();
-    std::ranges::move(part.nights, std::back_inserter(nights));
-  }
-  return nights;
+std::string line_of(const Night& night) {
+  return encode(night).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 fs::path file_of(const fs::path& history, const Night& night) {
@@ -91,22 +66,20 @@ std::vector<fs::path> nights_of_day(const fs::path& day, const std::string& host
 }
 
 // Nights that `history compact` has put into Parquet files, from Python, which has a library for them.
-std::string compacted_nights(const fs::path& history, const fs::path& project, const std::string& host,
-                             std::ostream& warnings) {
-  base::Command command;
-  command.arguments = {project / ".venv/bin/python", project / "harness/nightly/parquet_history.py", "nights",
-                       history};
+std::istringstream compacted_nights(const fs::path& history, const fs::path& project, const std::string& host,
+                                    std::ostream& warnings) {
+  base::Command command = parquet_history(project, "nights", history);
   if (!host.empty()) command.arguments.insert(command.arguments.end(), {"--host", host});
   try {
     const base::Finished finished = base::run_to_end(command);
-    if (finished.exit_code == 0) return finished.output;
+    if (finished.exit_code == 0) return std::istringstream(finished.output);
   } catch (const std::runtime_error&) {
   }
   fmt::print(warnings,
              "{}: its compacted nights are left out: {} could not read them; ./run_matrix once without "
              "--no-install installs what it needs\n",
              history.string(), command.arguments[1]);
-  return "";
+  return {};
 }
 
 // Throws std::runtime_error if there is such a file, or it can't be written.
@@ -136,6 +109,10 @@ std::string encoded(const std::string& name) {
   return text;
 }
 
+base::Command parquet_history(const fs::path& project, const char* action, const fs::path& history) {
+  return {{project / ".venv/bin/python", project / "harness/nightly/parquet_history.py", action, history}};
+}
+
 std::set<std::string> hosts_lately(const fs::path& history) {
   constexpr int kDays = 7;
   std::set<std::string> hosts;
@@ -155,28 +132,17 @@ std::set<std::string> hosts_lately(const fs::path& history) {
 }
 
 History::History(fs::path folder, std::ostream& warnings, fs::path project, std::string host)
-    : folder_(std::move(folder)), warnings_(warnings), project_(std::move(project)), host_(std::move(host)) {
-  load();
-}
-
-bool History::add(Night night) {
-  if (!host_.empty() && night.host != host_) return false;
-  if (!known_.insert({night.id, night.host}).second) return false;
-  const auto later = std::ranges::upper_bound(
-      nights_, night, [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
-  nights_.insert(later, std::move(night));
-  return true;
-}
-
-void History::load() {
+    : folder_(std::move(folder)), warnings_(warnings), host_(std::move(host)) {
   std::vector<Night> found;
   const auto take = [&](std::vector<Night> some) { std::ranges::move(some, std::back_inserter(found)); };
   std::error_code none;
   if (fs::exists(folder_ / "records.jsonl", none))
     throw std::runtime_error(folder_.string() +
                              ": holds a run, no history; name the folder of one (--history)");
-  if (const fs::path lines = folder_ / "nights.jsonl"; fs::exists(lines, none))
-    take(nights_in_lines(base::read_file(lines), lines, warnings_));
+  if (const fs::path lines = folder_ / "nights.jsonl"; fs::exists(lines, none)) {
+    std::istringstream input(base::read_file(lines));
+    take(nights_in_lines(input, lines, warnings_));
+  }
   bool compacted = false;
   for (const fs::path& day : sorted_entries(folder_, "night=")) {
     compacted = compacted || !sorted_entries(day, "compact-").empty();
@@ -186,12 +152,22 @@ void History::load() {
         fmt::print(warnings_, "{}: night left out: {}\n", file.string(), error.what());
       }
   }
-  if (compacted)
-    take(nights_in_lines(compacted_nights(folder_, project_, host_, warnings_), "compacted nights",
-                         warnings_));
+  if (compacted) {
+    std::istringstream input = compacted_nights(folder_, project, host_, warnings_);
+    take(nights_in_lines(input, "compacted nights", warnings_));
+  }
   std::ranges::stable_sort(
       found, [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
   for (Night& night : found) add(std::move(night));
+}
+
+bool History::add(Night night) {
+  if (!host_.empty() && night.host != host_) return false;
+  if (!known_.insert({night.id, night.host}).second) return false;
+  const auto later = std::ranges::upper_bound(
+      nights_, night, [](const Night& one, const Night& other) { return one.started_at < other.started_at; });
+  nights_.insert(later, std::move(night));
+  return true;
 }
 
 void History::append(const Night& night) {
@@ -213,8 +189,7 @@ size_t History::append_new(const std::vector<Night>& nights) {
   size_t added = 0;
   for (const Night& night : nights) {
     if (holds(night.id)) continue;
-    write_new_file(file_of(folder_, night),
-                   encode(night).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_new_file(file_of(folder_, night), line_of(night));
     add(night);
     ++added;
   }
@@ -268,7 +243,7 @@ std::vector<Night> History::between(const std::string& range) const {
 size_t export_nights(std::vector<Night> nights, std::ostream& output) {
   for (Night& night : nights) {
     night.imported = false;  // set again by import_nights()
-    output << encode(night).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    output << line_of(night);
   }
   output.flush();
   if (!output) throw std::runtime_error("the export can't be written: free space or name another file");
@@ -282,14 +257,12 @@ Imported import_nights(const fs::path& folder, const fs::path& file, const fs::p
     throw std::invalid_argument(fmt::format("{}: {}; name a file that `history export` wrote", file.string(),
                                             fs::is_directory(file) ? "is a folder" : std::strerror(errno)));
   Imported imported;
-  std::vector<Night> nights;
+  std::vector<Night> nights = nights_in_lines(input, file, warnings, &imported.bad);
   std::set<std::string> hosts;
-  imported.bad =
-      base::read_json_lines(input, file, warnings, "night left out", [&](const nlohmann::json& line, int) {
-        nights.push_back(night_from_json(line));
-        nights.back().imported = true;
-        hosts.insert(nights.back().host);
-      });
+  for (Night& night : nights) {
+    night.imported = true;
+    hosts.insert(night.host);
+  }
   if (nights.empty()) return imported;
   // A thousand hosts may each import their night: none reads the others'.
   History history(folder, warnings, project, hosts.size() == 1 ? *hosts.begin() : "");

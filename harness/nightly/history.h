@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/child_process.h"
 #include "harness/nightly/night.h"
 
 namespace harness {
@@ -49,16 +50,18 @@ class History {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  void load();
   bool add(Night night);  // false if it is there already
 
   std::filesystem::path folder_;
   std::ostream& warnings_;
-  std::filesystem::path project_;
   std::string host_;
   std::vector<Night> nights_;
   std::set<std::pair<std::string, std::string>> known_;  // id and host
 };
+
+// Python with `parquet_history.py ACTION HISTORY`, to which options can be added.
+base::Command parquet_history(const std::filesystem::path& project, const char* action,
+                              const std::filesystem::path& history);
 
 inline constexpr const char* kNightsLock =
     "nightly-";  // and a host's name: which nightly holds while it runs

@@ -28,29 +28,29 @@ std::string alarm_text(const Alarm& alarm, const Metric& metric) {
                      alarm.since, alarm.after, metric.unit, alarm.before, metric.unit);
 }
 
+json alarm(const std::string& word, const std::string& text) { return {{"alarm", {word, text}}}; }
+json mark(const std::string& word, const std::string& text) { return {{"mark", {word, text}}}; }
+
 void add_alarms(json& blocks, const std::vector<Alarm>& alarms, const Metric& metric) {
   std::vector<const Alarm*> of_rows;
   RowsByText by_canary;
-  for (const Alarm& alarm : alarms)
-    if (alarm.canary.empty())
-      of_rows.push_back(&alarm);
+  for (const Alarm& one : alarms)
+    if (one.canary.empty())
+      of_rows.push_back(&one);
     else
-      add_text(by_canary, alarm.canary, alarm.row);
-  std::ranges::stable_sort(of_rows, [](auto* a, auto* b) { return a->index > b->index; });
+      add_text(by_canary, one.canary, one.row);
+  std::ranges::stable_sort(of_rows, std::ranges::greater(), &Alarm::index);
   for (size_t i = 0; i < std::min(of_rows.size(), kAlarmsInFull); ++i)
-    blocks.push_back({{"alarm", {alarm_word(metric), alarm_text(*of_rows[i], metric)}}});
+    blocks.push_back(alarm(alarm_word(metric), alarm_text(*of_rows[i], metric)));
   if (of_rows.size() > kAlarmsInFull)
-    blocks.push_back(
-        {{"alarm",
-          {alarm_word(metric),
-           fmt::format(
-               "{} more {}, see the table of changes below", of_rows.size() - kAlarmsInFull,
-               metric.name == kTotalSeconds ? "lasting slow-downs" : "lasting changes for the worse")}}});
+    blocks.push_back(alarm(
+        alarm_word(metric),
+        fmt::format("{} more {}, see the table of changes below", of_rows.size() - kAlarmsInFull,
+                    metric.name == kTotalSeconds ? "lasting slow-downs" : "lasting changes for the worse")));
   for (const auto& [canary, rows] : by_canary)
-    blocks.push_back({{"mark",
-                       {"MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
-                                               rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", "),
-                                               "check the machine before the software")}}});
+    blocks.push_back(mark("MACHINE", fmt::format("the canary {} slowed down together with {} {}: {}", canary,
+                                                 rows.size() == 1 ? "row" : "rows", fmt::join(rows, ", "),
+                                                 "check the machine before the software")));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -84,20 +84,6 @@ std::string against_before(const Trend& trend) {
   return fmt::format("{:+.1f} %", 100 * (trend.values.back() / before - 1));
 }
 
-const Trend* trend_of(const std::vector<Trend>& trends, const Night& night, const NightRow& row) {
-  for (const Trend& trend : trends)
-    if (!trend.canary && trend.machine == night.machine && trend.row == row.row && trend.scale == row.scale &&
-        trend.device == row.device && trend.config == row.config)
-      return &trend;
-  return nullptr;
-}
-
-std::string last_change(const Trend& trend) {
-  if (trend.changes.empty()) return "-";
-  const ChangePoint& change = trend.changes.back();
-  return fmt::format("{} since {}", change_in_percent(change), trend.started_at[change.index].substr(0, 10));
-}
-
 Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metric& metric) {
   Grid grid;
   const std::string header = metric.header.empty() ? metric.name : metric.header;
@@ -107,12 +93,14 @@ Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metri
   grid.columns = {{"row", true},      {"status", true}, {header},
                   {"against before"}, {"nights"},       {"last change", true}};
   for (const NightRow& row : night.rows) {
-    const Trend* trend = trend_of(trends, night, row);
-    const bool has = trend && !trend->values.empty();
+    const auto trend =
+        std::ranges::find_if(trends, [&](const Trend& one) { return one.is_of(night.machine, row); });
+    const bool has = trend != trends.end();
     const std::optional<double> value = value_of(row, metric);
     grid.rows.push_back({row.row, row.status, value ? fmt::format("{:.4g}", *value) : "-",
                          value && has ? against_before(*trend) : "-",
-                         has ? std::to_string(trend->values.size()) : "0", has ? last_change(*trend) : "-"});
+                         has ? std::to_string(trend->values.size()) : "0",
+                         has && !trend->changes.empty() ? last_change(*trend) : "-"});
     if (corrected) grid.rows.back().push_back(row.ok() ? fmt::format("{:.4g}", row.median_s()) : "-");
   }
   if (corrected) grid.columns.push_back({"as measured"});
@@ -130,8 +118,7 @@ Grid rows_grid(const std::vector<Trend>& trends, const Night& night, const Metri
 std::string canaries_in_words(const std::vector<Trend>& trends, const Night& night) {
   std::vector<std::string> parts;
   for (const Trend& trend : trends)
-    if (trend.canary && trend.machine == night.machine && !trend.nights.empty() &&
-        trend.nights.back() == night.id)
+    if (trend.canary && trend.machine == night.machine && trend.nights.back() == night.id)
       parts.push_back(
           fmt::format("{} {} ({})", trend.row, trend.text(trend.values.back()), against_before(trend)));
   return parts.empty() ? "none were run"
@@ -139,14 +126,13 @@ std::string canaries_in_words(const std::vector<Trend>& trends, const Night& nig
                                      fmt::join(parts, ", "), kTypicalOver);
 }
 
-std::string word_or(const std::string& text, const char* otherwise) {
-  return text.empty() ? otherwise : text;
-}
-
 Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& nights,
                const std::vector<std::string>& machines) {
   const Night& last = nights.back();
   const std::vector<std::string> failed = failed_rows(last);
+  const auto word_or = [](const std::string& text, const char* otherwise) {
+    return text.empty() ? otherwise : text;
+  };
   std::vector<std::string> counted;
   for (const std::string& machine : machines) {
     const auto on_it = std::ranges::count_if(nights, [&](const Night& it) { return it.machine == machine; });
@@ -167,37 +153,23 @@ Facts facts_of(const std::vector<Trend>& trends, const std::vector<Night>& night
 json last_night_blocks(const std::vector<Trend>& trends, const std::vector<Alarm>& alarms,
                        const std::vector<Night>& nights, const std::vector<std::string>& machines,
                        const Metric& metric) {
-  if (nights.empty())
-    return json::array(
-        {{{"mark", {"EMPTY", "the history has no night yet: ./run_matrix nightly adds one"}}}});
   const Night& last = nights.back();
   const std::vector<std::string> failed = failed_rows(last);
   json blocks = json::array();
-  if (last.rows_ok() == 0)
-    blocks.push_back({{"alarm", {"NOTHING MEASURED", "the last night has no figure of any row"}}});
   add_alarms(blocks, alarms, metric);
-  if (!failed.empty() && last.rows_ok() > 0)
-    blocks.push_back({{"alarm", {"FAILED", fmt::format("{}", fmt::join(failed, ", "))}}});
-  for (const std::string& fault : last.gpu_faults) blocks.push_back({{"alarm", {"GPU", one_line(fault)}}});
-  std::vector<std::string> spoiled;
-  for (const NightRow& row : last.rows)
-    if (row.is_spoiled()) spoiled.push_back(row.row);
-  if (!spoiled.empty())
-    blocks.push_back({{"mark",
-                       {"DISTURBED", fmt::format("others took so much of the cores that these rows aren't "
-                                                 "compared with other nights: {}",
-                                                 fmt::join(spoiled, ", "))}}});
+  if (!failed.empty()) blocks.push_back(alarm("FAILED", fmt::format("{}", fmt::join(failed, ", "))));
+  for (const std::string& fault : last.gpu_faults) blocks.push_back(alarm("GPU", one_line(fault)));
+  if (const std::vector<std::string> spoiled = last.spoiled_rows(); !spoiled.empty())
+    blocks.push_back(mark("DISTURBED", fmt::format("others took so much of the cores that these rows aren't "
+                                                   "compared with other nights: {}",
+                                                   fmt::join(spoiled, ", "))));
   if (const std::string text = first_nights_text(first_nights(trends, last)); !text.empty())
     blocks.push_back({{"lines", lines_of(text)}});
   if (!last.complete)
-    blocks.push_back(
-        {{"mark", {"CUT SHORT", "the last night ended early; only its finished rows are shown"}}});
+    blocks.push_back(mark("CUT SHORT", "the last night ended early; only its finished rows are shown"));
   if (alarms.empty() && failed.empty()) blocks.push_back({{"lines", {"No alarm, no failed row."}}});
   blocks.push_back({{"facts", facts_of(trends, nights, machines)}});
-  if (!last.rows.empty()) {
-    const Grid grid = rows_grid(trends, last, metric);
-    blocks.push_back(fold("Row by row", json::array({{{"grid", grid_json(grid)}}})));
-  }
+  blocks.push_back(fold("Row by row", json::array({{{"grid", grid_json(rows_grid(trends, last, metric))}}})));
   return blocks;
 }
 

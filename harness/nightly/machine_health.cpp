@@ -21,7 +21,7 @@ Canaries measure_canaries(const std::filesystem::path& train_slice, std::ostream
   Canaries canaries;
   std::string problem;
   try {
-    const base::Finished finished = base::run_to_end({{train_slice, "--canaries"}, {}, {}, {}, {}});
+    const base::Finished finished = base::run_to_end({{train_slice, "--canaries"}});
     if (finished.exit_code != 0)
       problem = fmt::format("exit code {}", finished.exit_code);
     else

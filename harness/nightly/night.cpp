@@ -31,14 +31,9 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
   std::string config = config_hash(to_json(row.config));
   if (row.record && row.record->emulation) config += "-" + emulation_hash(row.record->emulation);
   NightRow it{row.id, summary.scale, summary.device, row.status, config, {}, {}, row.repeats};
-  std::vector<std::pair<int64_t, double>> by_repeat;
-  for (size_t i = 0; i < row.runs.size(); ++i)
-    by_repeat.push_back({row.records[i]->repeat, row.runs[i].total_s});
-  std::ranges::sort(by_repeat);
-  for (const auto& [repeat, total] : by_repeat) it.totals_s.push_back(rounded(total));
   RecordList in_order = row.records;
-  std::ranges::sort(in_order,
-                    [](const Record* one, const Record* other) { return one->repeat < other->repeat; });
+  std::ranges::sort(in_order, {}, &Record::repeat);
+  for (const Record* run : in_order) it.totals_s.push_back(rounded(run->total_s.value_or(0)));
   if (const ComparedSeconds seconds(in_order, {}); seconds.undisturbed())
     for (double total : seconds.of(in_order)) it.undisturbed_s.push_back(rounded(total));
   else if (const auto spoiled = std::ranges::count_if(
@@ -68,6 +63,13 @@ const std::vector<double>& NightRow::compared_seconds() const {
 double NightRow::compared_s() const { return median(compared_seconds()); }
 
 size_t Night::rows_ok() const { return size_t(std::ranges::count_if(rows, &NightRow::ok)); }
+
+std::vector<std::string> Night::spoiled_rows() const {
+  std::vector<std::string> spoiled;
+  for (const NightRow& row : rows)
+    if (row.is_spoiled()) spoiled.push_back(row.row);
+  return spoiled;
+}
 
 Night night_of(const std::string& id, const Records& as_they_ran) {
   const Records records = at_full_size(as_they_ran);

@@ -60,6 +60,7 @@ struct Night {
   std::vector<std::string> gpu_faults = {};
 
   size_t rows_ok() const;  // those with a figure
+  std::vector<std::string> spoiled_rows() const;
   KEYS(Night, REQUIRED(schema, "1"), REQUIRED(id, "time and host, usually the name of the run's folder"),
        REQUIRED(started_at, "UTC, ISO 8601"), REQUIRED(tag, "free text, e.g. a branch or a driver version"),
        REQUIRED(machine, "machine_fingerprint()"), REQUIRED(environment, "environment_key()"),

@@ -52,10 +52,10 @@ std::string change_line(const std::string& word, const Alarm& alarm, const std::
                      metric.unit, alarm.after, metric.unit, 100 * (alarm.after / alarm.before - 1));
 }
 
-// Of an alarm that no canary explains.
-std::string without_canary(const Analysis& analysis, const std::string& machine) {
+std::string cause_of(const Alarm& alarm, const Analysis& analysis) {
+  if (!alarm.canary.empty()) return "the machine: canary " + alarm.canary + " slowed down too";
   const bool measured = std::ranges::any_of(
-      analysis.trends, [&](const Trend& trend) { return trend.canary && trend.machine == machine; });
+      analysis.trends, [&](const Trend& trend) { return trend.canary && trend.machine == alarm.machine; });
   return measured ? "software: no canary slowed down at the same time"
                   : "no canary was ever measured here, so that the machine may be the cause";
 }
@@ -78,10 +78,7 @@ std::string rows_summary(const Night& night, const Records& records) {
                                row.compared_s(), row.median_s());
   if (!corrected.empty())
     corrected = "others took processor time, so that nights are compared without it:\n" + corrected;
-  std::vector<std::string> spoiled;
-  for (const NightRow& row : night.rows)
-    if (row.is_spoiled()) spoiled.push_back(row.row);
-  if (!spoiled.empty())
+  if (const std::vector<std::string> spoiled = night.spoiled_rows(); !spoiled.empty())
     corrected += fmt::format(
         "others took {:.0f} % or more of the cores of {} row{}, which other nights aren't "
         "compared with: {}\n",
@@ -102,11 +99,10 @@ std::string changes_summary(const Analysis& analysis, const std::vector<Alarm>& 
                             const std::vector<Alarm>& improvements, const Metric& metric) {
   std::string text;
   for (const Alarm& alarm : alarms)
-    text += alarm.canary.empty()
-                ? fmt::format("{}; {}\n", change_line("REGRESSION", alarm, analysis.trends),
-                              without_canary(analysis, alarm.machine))
-                : fmt::format("{}; the machine: canary {} slowed down too\n",
-                              change_line(alarm_word(metric), alarm, analysis.trends), alarm.canary);
+    text += fmt::format(
+        "{}; {}\n",
+        change_line(alarm.canary.empty() ? "REGRESSION" : alarm_word(metric), alarm, analysis.trends),
+        cause_of(alarm, analysis));
   for (const Alarm& faster : improvements)
     text += change_line(change_word(metric, false), faster, analysis.trends) +
             (faster.canary.empty() ? "\n" : fmt::format("; canary {} became faster too\n", faster.canary));
@@ -129,10 +125,8 @@ static TestCase case_of(const Trend& trend, const Night& night, const Analysis& 
   for (const Alarm& alarm : alarms)
     if (alarm.key == trend.key())
       return {it.suite, it.group, it.name, alarm.canary.empty() ? Result::failed : Result::skipped,
-              fmt::format(
-                  "{} -> {} since night {}{}", trend.text(alarm.before), trend.text(alarm.after), alarm.since,
-                  alarm.canary.empty() ? "; " + without_canary(analysis, alarm.machine)
-                                       : "; the machine: canary " + alarm.canary + " slowed down too")};
+              fmt::format("{} -> {} since night {}; {}", trend.text(alarm.before), trend.text(alarm.after),
+                          alarm.since, cause_of(alarm, analysis))};
   if (trend.nights.back() != night.id)
     return {it.suite, it.group, it.name, Result::skipped, "this night has no figure to compare"};
   if (trend.values.size() < kFewestNights) {
@@ -158,9 +152,7 @@ void add_night(RunResult& result, const Night& night, const Analysis& analysis,
   result.gauges.push_back({"run_matrix_regressions",
                            "1",
                            "rows that became slower, which no earlier night has reported",
-                           {{{}, double(std::ranges::count_if(alarms, [](const Alarm& alarm) {
-                               return alarm.canary.empty();
-                             }))}}});
+                           {{{}, double(regressions(alarms))}}});
   Gauge canaries{"run_matrix_canary_seconds", "s",
                  "time of the same fixed work before and after the rows, mean"};
   for (const auto& [name, ms] : night.canaries) canaries.samples.push_back({{{"canary", name}}, ms * 1e-3});

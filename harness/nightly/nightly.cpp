@@ -9,13 +9,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <numeric>
 
 #include "harness/base/failure_text.h"
 #include "harness/base/file.h"
 #include "harness/base/file_lock.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/json_text.h"
 #include "harness/base/machine.h"
 #include "harness/base/stopwatch.h"
 #include "harness/base/time_stamp.h"
@@ -36,17 +34,12 @@
 namespace harness {
 namespace {
 
-struct LockHolder {
-  int64_t pid = 0;
-  std::string since;
-  KEYS(LockHolder, KEY(pid, "of the program"), KEY(since, "UTC, ISO 8601"));
-};
-
+// What lock_nights() of the holder has written.
 std::string holder_of(const fs::path& lock_file) try {
-  const LockHolder holder = decode<LockHolder>(base::parse_json_file(lock_file));
-  return fmt::format("pid {}, since {}", holder.pid, holder.since);
-} catch (const Violation&) {
-  return "it has just started";
+  const std::string text = base::read_file(lock_file);
+  return text.empty() ? "it has just started" : one_line(text);
+} catch (const std::runtime_error&) {
+  return "it can't be read who";
 }
 
 // Allows only one nightly at a time on a host, because two would slow each other down. Each host has its own
@@ -68,7 +61,7 @@ base::FileLock lock_nights(const fs::path& history, const std::string& host) {
         "{}{}: can't be locked: {}; choose a writable folder with --history, on a file system with locks",
         file.string(), base::owner_in_words(file), std::strerror(lock.error())));
   // Only for the message above, so an error is ignored: a full disk is reported when the night is written.
-  std::ofstream(file) << encode(LockHolder{::getpid(), base::time_stamp_now()}).dump() << '\n';
+  std::ofstream(file) << fmt::format("pid {}, since {}", ::getpid(), base::time_stamp_now());
   return lock;
 }
 
@@ -95,9 +88,6 @@ struct Told {
   bool page_written = false;
   Analysis analysis;
   std::vector<Alarm> alarms;  // those of the analysis that no earlier night has reported
-  bool regression() const {
-    return std::ranges::any_of(alarms, [](const Alarm& alarm) { return alarm.canary.empty(); });
-  }
 };
 
 // Reports lasting changes that no earlier night has reported.
@@ -173,17 +163,14 @@ int run_nightly(const Installation& installation, const Request& request, const 
   const Canaries before = measure_canaries(installation.train_slice, console);
   const double canaries_s = canaries.s();
   console << fmt::format("canaries took {}; they run again after the rows, so that about {} are left\n",
-                         duration_text(canaries_s),
-                         duration_text(std::accumulate(schedule.seconds.begin(), schedule.seconds.end(),
-                                                       canaries_s + kReport_s)))
+                         duration_text(canaries_s), duration_text(schedule.seconds + canaries_s + kReport_s))
           << std::flush;
   OpenNight open{new_night_id(history, wanted_id(asked, execution->folder())), one_line(nightly.tag), host,
                  execution->folder(), before};
   write_open_night(folder, open);
 
   RepeatRules again = execution->repeat_rules();  // disturbed rows run again
-  if (asked.repeat_within_s < 0 && asked.budget_s == 0)
-    again.limit_s += std::accumulate(schedule.seconds.begin(), schedule.seconds.end(), 0.0);
+  if (asked.repeat_within_s < 0 && asked.budget_s == 0) again.limit_s += schedule.seconds;
   const bool recorded = base::survives([&] { run_scheduled(*execution, schedule, asked.budget_s, again); });
   const Records& records = execution->records();
   if (records.empty()) {
@@ -221,7 +208,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   if (std::ranges::none_of(records, is_ok)) return base::kNothingRan;
   if (!recorded || !kept || !examined || !written || exit_code_of(records) == base::kRowFailed)
     return base::kRowFailed;
-  return told.regression() ? base::kRegression : base::kAllGood;
+  return regressions(told.alarms) > 0 ? base::kRegression : base::kAllGood;
 }
 
 }  // namespace harness

@@ -150,7 +150,7 @@ def do_fleet(history, options):
 
 
 def fleet_of(database, tonight, across_midnight):
-    """Hosts and series of the night, and as JSON its figures by their numbers, as fleet_night.cpp reads them."""
+    """Hosts and series of the night, and as JSON its figures by their numbers, as fleet_night.h names them."""
     database.execute("SET VARIABLE tonight = try_cast(? AS DATE)", [tonight])
     database.execute("CREATE TABLE latest AS SELECT night, host, machine, id, started_at, canaries FROM all_nights "
                      "QUALIFY row_number() OVER (PARTITION BY host, night ORDER BY started_at DESC, id DESC) = 1")
@@ -170,10 +170,8 @@ def fleet_of(database, tonight, across_midnight):
     database.execute("CREATE TABLE hosts AS SELECT host, (row_number() OVER (ORDER BY host)) - 1 AS number "
                      "FROM (SELECT DISTINCT host FROM latest WHERE night = getvariable('tonight'))")
     figures = database.execute(  # as text: they are some hundred thousand
-        "SELECT to_json({host: coalesce(list(hosts.number), []), series: coalesce(list(of.number), []), "
-        "value: coalesce(list(value), []), past_ratio: coalesce(list(coalesce(past_ratio, 0)), []), "
-        "past_nights: coalesce(list(past_nights), [])}) FROM judged JOIN hosts USING (host) JOIN series AS of USING (machine, key)"
-    ).fetchone()[0]
+        "SELECT to_json(coalesce(list(json_array(hosts.number, of.number, value, coalesce(past_ratio, 0), past_nights)), [])) "
+        "FROM judged JOIN hosts USING (host) JOIN series AS of USING (machine, key)").fetchone()[0]
     plain = history_files.plain
     return dict(hosts=[dict(host=plain(host), hardware=plain(machine),
                             labels={plain(label): plain(value) for label, value in (labels or {}).items() if value is not None})

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <tuple>
 
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
@@ -21,47 +22,6 @@
 namespace harness {
 
 using nlohmann::json;
-
-std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Series>& series,
-                                                         const std::filesystem::path& source_dir) {
-  json asked = {{"window", 50}, {"p", 0.001}, {"series", json::array()}};
-  for (const Series& one : series)
-    asked["series"].push_back({{"values", one.values}, {"magnitude", one.magnitude}});
-  const base::Scratch folder;
-  base::write_whole_file(folder.path() / "series.json", asked.dump(), /*durable=*/false);
-  base::Command command;
-  command.arguments = {source_dir / ".venv/bin/python", source_dir / "harness/nightly/change_points.py",
-                       folder.path() / "series.json"};
-  base::Finished finished;
-  try {
-    finished = base::run_to_end(command);
-  } catch (const std::runtime_error& error) {
-    finished = {127, error.what()};
-  }
-  const json found = base::parse_json(finished.output);
-  if (finished.exit_code != 0 || !found.is_array() || found.size() != series.size())
-    throw std::runtime_error(
-        fmt::format("change points were not searched: {} ended with exit code {}; run ./run_matrix once "
-                    "without --no-install, then `./run_matrix history trend` searches again",
-                    command.arguments[1], finished.exit_code));
-  return decode<std::vector<std::vector<ChangePoint>>>(found);
-}
-
-namespace {
-
-Trend& find_or_add(std::vector<Trend>& trends, std::map<std::string, size_t>& places, Trend fresh) {
-  const auto [place, is_new] = places.try_emplace(fresh.key(), trends.size());
-  if (is_new) trends.push_back(std::move(fresh));
-  return trends[place->second];
-}
-
-void add_night(Trend& trend, const Night& night, double value) {
-  trend.nights.push_back(night.id);
-  trend.started_at.push_back(night.started_at);
-  trend.values.push_back(value);
-}
-
-}  // namespace
 
 const Metric& followed_metric(const std::string& name) {
   std::vector<std::string> followed;
@@ -110,56 +70,99 @@ std::string Trend::key() const {
                 : fmt::format("{}; {} {} {} {}", machine, scale, device, row, config);
 }
 
-bool concerns(const Trend& trend, const Night& last) {
-  if (trend.nights.back() == last.id) return true;
-  return trend.machine == last.machine &&
-         (trend.canary || std::ranges::any_of(last.rows, [&](const NightRow& row) {
-            return row.row == trend.row && row.scale == trend.scale && row.device == trend.device &&
-                   row.config == trend.config;
-          }));
+bool Trend::is_of(const std::string& on_machine, const NightRow& of_night) const {
+  return !canary && std::tie(machine, row, scale, device, config) ==
+                        std::tie(on_machine, of_night.row, of_night.scale, of_night.device, of_night.config);
 }
 
-std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins, const Metric& metric) {
+size_t Trend::first_searched() const { return values.size() - std::min(values.size(), kNightsLookedAt); }
+
+bool concerns(const Trend& trend, const Night& last) {
+  if (trend.nights.back() == last.id) return true;
+  return trend.canary ? trend.machine == last.machine
+                      : std::ranges::any_of(
+                            last.rows, [&](const NightRow& row) { return trend.is_of(last.machine, row); });
+}
+
+void find_changes(const std::vector<Trend*>& trends, const std::filesystem::path& source_dir) {
+  json asked = {{"window", 50}, {"p", 0.001}, {"series", json::array()}};
+  for (const Trend* trend : trends) {
+    const std::vector<double> searched(trend->values.begin() + std::ptrdiff_t(trend->first_searched()),
+                                       trend->values.end());
+    asked["series"].push_back({{"values", searched}, {"magnitude", trend->margin}});
+  }
+  const base::Scratch folder;
+  base::write_whole_file(folder.path() / "series.json", asked.dump(), /*durable=*/false);
+  base::Command command;
+  command.arguments = {source_dir / ".venv/bin/python", source_dir / "harness/nightly/change_points.py",
+                       folder.path() / "series.json"};
+  base::Finished finished;
+  try {
+    finished = base::run_to_end(command);
+  } catch (const std::runtime_error& error) {
+    finished = {127, error.what()};
+  }
+  const json found = base::parse_json(finished.output);
+  if (finished.exit_code != 0 || !found.is_array() || found.size() != trends.size())
+    throw std::runtime_error(
+        fmt::format("change points were not searched: {} ended with exit code {}; run ./run_matrix once "
+                    "without --no-install, then `./run_matrix history trend` searches again",
+                    command.arguments[1], finished.exit_code));
+  for (size_t i = 0; i < trends.size(); ++i) {
+    trends[i]->changes = decode<std::vector<ChangePoint>>(found[i]);
+    for (ChangePoint& change : trends[i]->changes) change.index += trends[i]->first_searched();
+  }
+}
+
+std::vector<Trend> trends_of(const std::vector<Night>& nights, const Metric& metric) {
   std::vector<Trend> trends;
   std::map<std::string, size_t> places;
+  const auto add = [&](const Night& night, double value, Trend fresh) {
+    const auto [place, is_new] = places.try_emplace(fresh.key(), trends.size());
+    if (is_new) trends.push_back(std::move(fresh));
+    Trend& trend = trends[place->second];
+    trend.nights.push_back(night.id);
+    trend.started_at.push_back(night.started_at);
+    trend.values.push_back(value);
+  };
   for (const Night& night : nights) {
-    for (const NightRow& row : night.rows) {
-      const std::optional<double> value = value_of(row, metric);
-      if (!value) continue;
-      Trend fresh;
-      fresh.machine = night.machine;
-      fresh.row = row.row;
-      fresh.scale = row.scale;
-      fresh.device = row.device;
-      fresh.config = row.config;
-      fresh.metric = &metric;
-      fresh.margin = metric.name == kTotalSeconds ? kSmallestMargin : kMetricMargin;
-      if (const auto margin = margins.find({night.machine, row.row}); margin != margins.end())
-        fresh.margin = margin->second;
-      add_night(find_or_add(trends, places, std::move(fresh)), night, *value);
-    }
-    for (const auto& [name, ms] : night.canaries) {
-      Trend fresh;
-      fresh.machine = night.machine;
-      fresh.row = name;
-      fresh.canary = true;
-      fresh.margin = kCanaryMargin;
-      add_night(find_or_add(trends, places, std::move(fresh)), night, ms);
-    }
+    for (const NightRow& row : night.rows)
+      if (const std::optional<double> value = value_of(row, metric))
+        add(night, *value,
+            {.machine = night.machine,
+             .row = row.row,
+             .scale = row.scale,
+             .device = row.device,
+             .config = row.config,
+             .margin = metric.name == kTotalSeconds ? kSmallestMargin : kMetricMargin,
+             .metric = &metric});
+    for (const auto& [name, ms] : night.canaries)
+      add(night, ms, {.machine = night.machine, .row = name, .canary = true, .margin = kCanaryMargin});
   }
   return trends;
+}
+
+size_t regressions(const std::vector<Alarm>& alarms) {
+  return size_t(std::ranges::count_if(alarms, &std::string::empty, &Alarm::canary));
+}
+
+// Whether the night is one of the series' from `reach` nights before the place to `reach` after it.
+static bool is_near(const Trend& trend, size_t place, size_t reach, const std::string& night) {
+  const size_t first = place - std::min(place, reach);
+  const size_t last = std::min(place + reach, trend.nights.size() - 1);
+  for (size_t i = first; i <= last; ++i)
+    if (trend.nights[i] == night) return true;
+  return false;
 }
 
 std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, const ChangePoint& change) {
   for (const Trend& canary : trends) {
     if (!canary.canary || canary.machine != row.machine) continue;
     for (const ChangePoint& other : canary.changes) {
-      if (canary.worse(other) != row.worse(change)) continue;
       // Series may begin in different nights, so compare the nights' ids and not the indices.
-      const size_t from = change.index >= kAboutTheSameNight ? change.index - kAboutTheSameNight : 0;
-      const size_t to = std::min(row.nights.size() - 1, change.index + kAboutTheSameNight);
-      for (size_t i = from; i <= to; ++i)
-        if (row.nights[i] == canary.nights[other.index]) return canary.row;
+      if (canary.worse(other) == row.worse(change) &&
+          is_near(row, change.index, kAboutTheSameNight, canary.nights[other.index]))
+        return canary.row;
     }
   }
   return "";
@@ -193,20 +196,6 @@ std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night
   return alarms;
 }
 
-namespace {
-
-bool same_change(const Alarm& announced, const Alarm& alarm, const Trend& trend) {
-  if (announced.key != alarm.key || (announced.after > announced.before) != (alarm.after > alarm.before))
-    return false;
-  const size_t first = alarm.index - std::min(alarm.index, kSameChange);
-  const size_t last = std::min(alarm.index + kSameChange, trend.nights.size() - 1);
-  for (size_t i = first; i <= last; ++i)
-    if (trend.nights[i] == announced.since) return true;
-  return false;
-}
-
-}  // namespace
-
 AnnouncedAlarms::AnnouncedAlarms(const std::vector<std::filesystem::path>& files, std::ostream& warnings)
     : file_(files.front()) {
   for (const std::filesystem::path& file : files) {
@@ -222,7 +211,11 @@ std::vector<Alarm> AnnouncedAlarms::news(const std::vector<Alarm>& alarms,
   std::vector<Alarm> fresh;
   for (const Alarm& alarm : alarms) {
     const auto trend = std::ranges::find_if(trends, [&](const Trend& it) { return it.key() == alarm.key; });
-    const auto known = [&](const Alarm& announced) { return same_change(announced, alarm, *trend); };
+    const auto known = [&](const Alarm& announced) {
+      return announced.key == alarm.key &&
+             (announced.after > announced.before) == (alarm.after > alarm.before) &&
+             is_near(*trend, alarm.index, kSameChange, announced.since);
+    };
     if (std::ranges::none_of(announced_, known)) fresh.push_back(alarm);
   }
   return fresh;

@@ -7,18 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/compare/noise.h"
 #include "harness/contract/codec.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/nightly/night.h"
 #include "harness/report/metrics.h"
 
 namespace harness {
-
-struct Series {
-  std::vector<double> values;          // one per night, in order
-  double magnitude = kSmallestMargin;  // smallest relative change
-};
 
 struct ChangePoint {
   size_t index = 0;              // first night after the change
@@ -30,11 +24,6 @@ struct ChangePoint {
        REQUIRED(after, "mean"), REQUIRED(p, "of Student's t between them"));
 };
 
-// Returns one list per series. Window 50 and p 0.001 are Otava's defaults. `source_dir` contains
-// harness/nightly/change_points.py and .venv/. Throws std::runtime_error with the next step if Otava fails.
-std::vector<std::vector<ChangePoint>> find_change_points(const std::vector<Series>& series,
-                                                         const std::filesystem::path& source_dir);
-
 // A metric with `better`. Throws std::invalid_argument naming these metrics if `name` isn't one of them.
 const Metric& followed_metric(const std::string& name);
 const Metric& seconds();  // followed_metric(kTotalSeconds)
@@ -45,17 +34,24 @@ struct Trend {
   std::string machine;
   std::string row;  // or the canary's name
   bool canary = false;
-  std::string scale, device, config;            // only for rows
-  std::vector<std::string> nights, started_at;  // id and time of each value's night
-  std::vector<double> values;
+  std::string scale = {}, device = {}, config = {};       // only for rows
+  std::vector<std::string> nights = {}, started_at = {};  // id and time of each value's night
+  std::vector<double> values = {};
   double margin = kSmallestMargin;  // smallest relevant change
-  std::vector<ChangePoint> changes;
+  std::vector<ChangePoint> changes = {};
   const Metric* metric = &seconds();  // of canaries too, whose unit is ms
 
-  std::string key() const;                      // identifies the series across nights
+  std::string key() const;  // identifies the series across nights
+  bool is_of(const std::string& on_machine, const NightRow& of_night) const;  // the row's series there
+  size_t first_searched() const;                // changes are searched from this night on
   bool worse(const ChangePoint& change) const;  // the change is in the metric's bad direction
   std::string text(double value) const;         // with the unit: `12.3 s`
 };
+
+// Sets `changes`, with the trend's margin as the smallest one. Window 50 and p 0.001 are Otava's defaults.
+// `source_dir` contains harness/nightly/change_points.py and .venv/. Throws std::runtime_error with the next
+// step if Otava fails.
+void find_changes(const std::vector<Trend*>& trends, const std::filesystem::path& source_dir);
 
 // The words for both directions: slower and faster for seconds, worse and better for other metrics.
 std::string change_word(const Metric& metric, bool worse);
@@ -75,11 +71,12 @@ struct Alarm {
        KEY(told, "id of the night that told it"));
 };
 
-// `margins`: smallest relevant change by machine and row; without one, kSmallestMargin or kMetricMargin.
-// Nights without the metric, which older programs have written, have no value in the series.
-using Margins = std::map<std::pair<std::string, std::string>, double>;
-std::vector<Trend> trends_of(const std::vector<Night>& nights, const Margins& margins,
-                             const Metric& metric = seconds());
+// How many became worse by themselves and not by their machine.
+size_t regressions(const std::vector<Alarm>& alarms);
+
+// Margins are kSmallestMargin or kMetricMargin. Nights without the metric, which older programs have written,
+// have no value in the series.
+std::vector<Trend> trends_of(const std::vector<Night>& nights, const Metric& metric = seconds());
 // Nullopt if the row failed, others spoiled it, its figure is 0 or its night was written without the metric.
 std::optional<double> value_of(const NightRow& row, const Metric& metric);
 
@@ -90,7 +87,7 @@ std::string canary_behind(const std::vector<Trend>& trends, const Trend& row, co
 // Whether the last night has a value in the series, ran its row without success, or its machine the canary.
 bool concerns(const Trend& trend, const Night& last);
 
-// Rows of the last night that became worse or better. Needs `changes` from find_change_points().
+// Rows of the last night that became worse or better. Needs find_changes().
 enum class Direction { worse, better };
 std::vector<Alarm> lasting_changes(const std::vector<Trend>& trends, const Night& last, Direction direction);
 

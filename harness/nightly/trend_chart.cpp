@@ -21,10 +21,6 @@ constexpr double kLeastHeight = 0.10;  // least range of the axis / median, so t
 constexpr double kFarOff = 0.05;       // quantile at both ends that the axis need not cover
 constexpr size_t kNewest = 5;          // newest nights, which the axis always covers
 
-std::string chart_title(const Trend& trend, bool several_scales) {
-  return several_scales ? fmt::format("{} ({}, {})", trend.row, trend.scale, trend.device) : trend.row;
-}
-
 // The range of the y axis. It always covers the newest nights and all levels. Other outliers would compress
 // the chart, so they are drawn at the edge and marked.
 std::pair<double, double> axis_of(std::vector<double> values, const TrendChart& chart) {
@@ -63,7 +59,7 @@ void add_failures(const Trend& trend, const NightAxis& axis, json& values) {
 
 // The first level is the mean of the searched nights only, so it begins with them.
 void add_levels(const Trend& trend, const NightAxis& axis, json& values) {
-  size_t begin = trend.values.size() - std::min(trend.values.size(), kNightsLookedAt);
+  size_t begin = trend.first_searched();
   if (!trend.changes.empty() && trend.changes[0].index <= begin) begin = 0;
   const auto place = [&](size_t i) { return double(axis.of(trend.nights[i])); };
   for (size_t i = 0; !trend.changes.empty() && i <= trend.changes.size(); ++i) {
@@ -95,8 +91,10 @@ std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::s
     if (trend.machine == machine && !trend.canary) scales.insert({trend.scale, trend.device});
   std::vector<TrendChart> charts;
   for (const Trend& trend : trends) {
-    if (trend.machine != machine || trend.canary != canaries || trend.values.empty()) continue;
-    const std::string title = chart_title(trend, !canaries && scales.size() > 1);
+    if (trend.machine != machine || trend.canary != canaries) continue;
+    const std::string title = canaries || scales.size() < 2
+                                  ? trend.row
+                                  : fmt::format("{} ({}, {})", trend.row, trend.scale, trend.device);
     auto chart = std::ranges::find_if(charts, [&](const auto& it) { return it.title == title; });
     if (chart == charts.end()) chart = charts.insert(charts.end(), TrendChart{title, {}, false});
     chart->series.push_back(&trend);
@@ -107,14 +105,13 @@ std::vector<TrendChart> charts_of(const std::vector<Trend>& trends, const std::s
   return charts;
 }
 
-const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis) {
-  return **std::ranges::max_element(series, [&](const Trend* a, const Trend* b) {
-    return axis.of(a->nights.back()) < axis.of(b->nights.back());
-  });
-}
-
 std::string change_in_percent(const ChangePoint& change) {
   return fmt::format("{:+.1f} %", 100 * change.change());
+}
+
+std::string last_change(const Trend& trend) {
+  const ChangePoint& change = trend.changes.back();
+  return fmt::format("{} since {}", change_in_percent(change), trend.started_at[change.index].substr(0, 10));
 }
 
 json chart_spec(const std::filesystem::path& source_dir, const TrendChart& chart, const NightAxis& axis,
@@ -133,11 +130,10 @@ json chart_spec(const std::filesystem::path& source_dir, const TrendChart& chart
     add_levels(trend, axis, data.values);
     add_changes(trend, axis, all, data.values);
   }
-  const Trend& trend = newest(chart.series, axis);
+  const Trend& trend = **std::ranges::max_element(
+      chart.series, {}, [&](const Trend* one) { return axis.of(one->nights.back()); });
   std::string state = trend.text(trend.values.back());
-  if (!trend.changes.empty())
-    state += fmt::format("; {} since {}", change_in_percent(trend.changes.back()),
-                         trend.started_at[trend.changes.back().index].substr(0, 10));
+  if (!trend.changes.empty()) state += "; " + last_change(trend);
   const auto [low, high] = axis_of(drawn, chart);
   data.params = {{"title", chart.title + (chart.alarm ? ": " + alarm_word(*trend.metric) : "")},
                  {"state", state},
@@ -173,7 +169,8 @@ json NightAxis::values() const {
                       {"night", one ? first.id : fmt::format("median of {} nights", places_[i].size())},
                       {"time", range(first.started_at, last.started_at)},
                       {"tag", range(first.tag, last.tag)},
-                      {"revision", range(first.revision.substr(0, 12), last.revision.substr(0, 12))}});
+                      {"revision", range(first.revision.substr(0, kShortRevision),
+                                         last.revision.substr(0, kShortRevision))}});
   }
   return values;
 }

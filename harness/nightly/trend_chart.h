@@ -50,7 +50,6 @@ nlohmann::json chart_spec(const std::filesystem::path& source_dir, const TrendCh
                           const NightAxis& axis, const std::string& nights, const std::vector<Trend>& all);
 
 std::string change_in_percent(const ChangePoint& change);  // `+9.8 %`
-// The series with the latest night.
-const Trend& newest(const std::vector<const Trend*>& series, const NightAxis& axis);
+std::string last_change(const Trend& trend);               // `+9.8 % since 2026-01-31`; of one with changes
 
 }  // namespace harness

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/history.h"
@@ -53,45 +52,40 @@ std::vector<std::string> lines_about(const NightAxis& axis, bool of_last_night, 
 
 constexpr size_t kMostChanges = 300;
 
-struct Change {
-  const Trend* trend;
-  const ChangePoint* point;
+using Change = std::pair<const Trend*, const ChangePoint*>;
 
-  const std::string& since() const { return trend->started_at[point->index]; }
-};
+const std::string& since(const Change& change) { return change.first->started_at[change.second->index]; }
 
 std::vector<Change> newest_first(const std::vector<Trend>& trends, const std::string& machine) {
   std::vector<Change> changes;
   for (const Trend& trend : trends)
     if (trend.machine == machine)
       for (const ChangePoint& point : trend.changes) changes.push_back({&trend, &point});
-  std::ranges::stable_sort(changes, [](const Change& a, const Change& b) { return a.since() > b.since(); });
+  std::ranges::stable_sort(changes, std::ranges::greater(), since);
   return changes;
 }
 
 // The revisions of the last night before and the first night after the change.
-std::string revisions(const Change& change, const std::map<std::string, const Night*>& nights) {
+std::string revisions(const Trend& trend, const ChangePoint& change, const NightAxis& axis) {
   const auto revision = [&](size_t i) {
-    const auto night = nights.find(change.trend->nights[i]);
-    return night == nights.end() || night->second->revision.empty()
+    const auto night = std::ranges::find(axis.nights(), trend.nights[i], &Night::id);
+    return night == axis.nights().end() || (*night)->revision.empty()
                ? "?"
-               : night->second->revision.substr(0, kShortRevision);
+               : (*night)->revision.substr(0, kShortRevision);
   };
-  const size_t first = change.point->index;
-  const std::string before = first > 0 ? revision(first - 1) : "?", after = revision(first);
+  const std::string before = change.index > 0 ? revision(change.index - 1) : "?",
+                    after = revision(change.index);
   return before == after ? after : before + " -> " + after;
 }
 
-std::string cause(const Change& change, const std::vector<Trend>& trends) {
-  if (change.trend->canary) return "machine";
-  const std::string canary = canary_behind(trends, *change.trend, *change.point);
+std::string cause(const Trend& trend, const ChangePoint& change, const std::vector<Trend>& trends) {
+  if (trend.canary) return "machine";
+  const std::string canary = canary_behind(trends, trend, change);
   return canary.empty() ? "row" : "machine: canary " + canary;
 }
 
 // A line per change, newest first.
 Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, const NightAxis& axis) {
-  std::map<std::string, const Night*> nights;
-  for (const Night* night : axis.nights()) nights[night->id] = night;
   const std::vector<Change> changes = newest_first(trends, machine);
   Grid grid;
   grid.title = "Where levels changed, newest first";
@@ -101,9 +95,9 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
     const auto& [trend, point] = changes[i];
     grid.rows.push_back({trend->canary ? "canary " + trend->row : trend->row,
                          change_word(*trend->metric, trend->worse(*point)), change_in_percent(*point),
-                         trend->text(point->before), trend->text(point->after), changes[i].since(),
-                         trend->nights[point->index], revisions(changes[i], nights),
-                         cause(changes[i], trends)});
+                         trend->text(point->before), trend->text(point->after), since(changes[i]),
+                         trend->nights[point->index], revisions(*trend, *point, axis),
+                         cause(*trend, *point, trends)});
   }
   if (changes.size() > kMostChanges)
     grid.notes.push_back(fmt::format("{} older changes are left out", changes.size() - kMostChanges));
@@ -113,19 +107,25 @@ Grid changes_grid(const std::vector<Trend>& trends, const std::string& machine, 
   return grid;
 }
 
-// One machine's part of the page.
-struct MachinePart {
-  PageFile& file;
-  const fs::path& source_dir;
-  const std::vector<Trend>& trends;
-  const std::vector<Alarm>& alarms;
-  const NightAxis& axis;
-  const std::string machine;
-  const std::string prefix;  // of its names in the file
-  const std::string part;    // its heading; empty if there is one machine
-  const bool folded;         // until the reader opens it; for machines other than that of the last night
-
-  json charts(bool canaries) const {
+// The sections of one machine, `machines[place]`. Those of machines other than that of the last night, the
+// first, are folded until the reader opens them.
+void add_machine(PageFile& file, size_t place, const std::vector<std::string>& machines,
+                 const std::vector<Night>& nights, const std::vector<Trend>& trends,
+                 const std::vector<Alarm>& alarms, const fs::path& source_dir, const Metric& metric) {
+  const std::string &machine = machines[place], prefix = fmt::format("machine-{}-", place);
+  const NightAxis axis(nights_on(machine, nights));
+  file.data[prefix + "nights"] = axis.values();
+  const auto add = [&](const std::string& title, const json& about, const char* kind, const json& content) {
+    if (content.empty()) return;
+    json blocks = json::array();
+    if (!about.empty()) blocks.push_back({{"lines", about}});
+    blocks.push_back({{kind, content}});
+    if (place > 0)
+      blocks = json::array({fold(fmt::format("{} nights: {}", axis.nights().size(), title), blocks)});
+    file.page["sections"].push_back(
+        section(title, std::move(blocks), prefix, machines.size() > 1 ? machine : ""));
+  };
+  const auto drawn = [&](bool canaries) {
     json names = json::array();
     if (file.library.empty()) return names;
     for (const TrendChart& chart : charts_of(trends, machine, canaries, alarms)) {
@@ -134,30 +134,15 @@ struct MachinePart {
       names.push_back(name);
     }
     return names;
-  }
-
-  void add(const std::string& title, const json& about, const char* kind, const json& content) const {
-    json blocks = json::array();
-    if (!about.empty()) blocks.push_back({{"lines", about}});
-    blocks.push_back({{kind, content}});
-    if (folded)
-      blocks = json::array({fold(fmt::format("{} nights: {}", axis.nights().size(), title), blocks)});
-    file.page["sections"].push_back(section(title, std::move(blocks), prefix, part));
-  }
-
-  void add_all(const Metric& metric) const {
-    file.data[prefix + "nights"] = axis.values();
-    if (const json rows = charts(false); !rows.empty())
-      add("rows", lines_about(axis, !folded, metric), "multiples", rows);
-    if (const json canaries = charts(true); !canaries.empty())
-      add("canaries",
-          {"Fixed work that is the same in every revision of the program, so changes here come from the "
-           "machine."},
-          "multiples", canaries);
-    if (const Grid changes = changes_grid(trends, machine, axis); !changes.empty())
-      add("changes", {}, "grid", grid_json(changes));
-  }
-};
+  };
+  add("rows", lines_about(axis, place == 0, metric), "multiples", drawn(false));
+  add("canaries",
+      {"Fixed work that is the same in every revision of the program, so changes here come from the "
+       "machine."},
+      "multiples", drawn(true));
+  const Grid changes = changes_grid(trends, machine, axis);
+  add("changes", {}, "grid", changes.empty() ? json() : grid_json(changes));
+}
 
 std::string page_name(const Metric& metric, const std::string& only) {
   return (metric.name == kTotalSeconds ? "trend" : "trend-" + metric.name) +
@@ -178,19 +163,8 @@ void write_trend_page(const fs::path& folder, const std::vector<Trend>& trends,
   const std::vector<std::string> machines = machines_of(nights);
   file.page["sections"].push_back(
       section("last night", last_night_blocks(trends, alarms, nights, machines, metric)));
-  for (size_t i = 0; i < machines.size(); ++i) {
-    const NightAxis axis(nights_on(machines[i], nights));
-    MachinePart{.file = file,
-                .source_dir = source_dir,
-                .trends = trends,
-                .alarms = alarms,
-                .axis = axis,
-                .machine = machines[i],
-                .prefix = fmt::format("machine-{}-", i),
-                .part = machines.size() > 1 ? machines[i] : "",
-                .folded = i > 0}
-        .add_all(metric);
-  }
+  for (size_t place = 0; place < machines.size(); ++place)
+    add_machine(file, place, machines, nights, trends, alarms, source_dir, metric);
   const fs::path page = folder / page_name(metric, only);
   write_page_file(page, std::move(file), source_dir);
   console << "trend: " << page.string() << '\n';

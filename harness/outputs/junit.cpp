@@ -1,11 +1,11 @@
 // JUnit XML: one suite for each kind of test case.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/outputs/outputs.h"
+#include "harness/report/summary/grid.h"
 
 namespace harness {
 namespace {
@@ -57,27 +57,26 @@ std::string case_xml(const TestCase& it) {
 
 std::string junit_xml(const RunResult& result) {
   std::vector<std::string> suites;
-  for (const TestCase& it : result.cases)
-    if (std::ranges::find(suites, it.suite) == suites.end()) suites.push_back(it.suite);
+  for (const TestCase& it : result.cases) add_once(suites, it.suite);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"run_matrix\">\n";
   for (const std::string& suite : suites) {
     std::map<TestCase::Result, int> counts;
+    int all = 0;
     double seconds = 0;
     std::string cases;
     for (const TestCase& it : result.cases) {
       if (it.suite != suite) continue;
       ++counts[it.result];
+      ++all;
       seconds += it.seconds;
       cases += case_xml(it);
     }
     text += fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
         "time=\"{:.6f}\" timestamp=\"{}\" hostname=\"{}\">\n{}  </testsuite>\n",
-        xml(suite),
-        counts[TestCase::Result::passed] + counts[TestCase::Result::failed] +
-            counts[TestCase::Result::error] + counts[TestCase::Result::skipped],
-        counts[TestCase::Result::failed], counts[TestCase::Result::error], counts[TestCase::Result::skipped],
-        seconds, xml(result.started_at.substr(0, result.started_at.find('Z'))), xml(result.host), cases);
+        xml(suite), all, counts[TestCase::Result::failed], counts[TestCase::Result::error],
+        counts[TestCase::Result::skipped], seconds,
+        xml(result.started_at.substr(0, result.started_at.find('Z'))), xml(result.host), cases);
   }
   return text + "</testsuites>\n";
 }

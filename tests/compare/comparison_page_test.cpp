@@ -1,4 +1,4 @@
-// unit: comparison.html as a file: environment first, verdicts, ratios and phases as figures, hostile text
+// unit: comparison.html as a file: environment first, verdicts, ratios and phases as figures
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -17,9 +17,9 @@ using nlohmann::json;
 
 class ComparisonPage : public testing::Test {
  protected:
-  json write(const Comparison& comparison, const std::string& name_a = "results/runs/a") {
+  json write(const Comparison& comparison) {
     std::ostringstream console;
-    harness::write_comparison_page(folder / "comparison.html", comparison, name_a, "b", SOURCE_DIR, console);
+    harness::write_comparison_page(folder / "comparison.html", comparison, "a", "b", SOURCE_DIR, console);
     std::ifstream input(folder / "comparison.html", std::ios::binary);
     page.assign(std::istreambuf_iterator<char>(input), {});
     return json::parse(element(page, "page"));
@@ -63,16 +63,6 @@ TEST_F(ComparisonPage, NothingInCommonIsSaid) {
   const json data = write(comparison);
   EXPECT_EQ(data.at("sections").at(0).at("blocks").at(0).at("alarm").at(0), "NOTHING COMPARED");
   EXPECT_NE(data.dump().find("Only in A"), std::string::npos);
-}
-
-TEST_F(ComparisonPage, HostileTextEndsNoElement) {
-  const std::string hostile = "</script><img src=x onerror='count(1)'><!-- {{page}} \xff";
-  Comparison comparison = made_up_comparison(2);
-  comparison.rows[0].id = comparison.rows[0].reason = hostile;
-  comparison.environment = {{"host", hostile, "b"}};
-  const json data = write(comparison, hostile);
-  EXPECT_EQ(page.find("<img src=x"), std::string::npos);
-  EXPECT_NE(data.dump().find("</script><img src=x onerror='count(1)'>"), std::string::npos);
 }
 
 }  // namespace comparison_page_test

@@ -245,8 +245,8 @@ TEST(Noise, IsKeptPerMachineAndDamagedLinesAreNamed) {
   Noise noise;
   noise.machine = "AMD EPYC, 2 cores";
   noise.scales["smoke"]["7"] = {0.01, -0.02};
-  append_noise(folder, noise, "2026-01-01T00:00:00Z");
-  append_noise(folder, noise, "2026-01-02T00:00:00Z");
+  append_noise(folder, noise);
+  append_noise(folder, noise);
   {
     std::ofstream damage(folder / "AMD-EPYC-2-cores.jsonl", std::ios::app);
     damage << R"({"scales": {"smoke": {"7": [null]}}})" << '\n'

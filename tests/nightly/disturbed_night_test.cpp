@@ -30,7 +30,7 @@ TEST(DisturbedNight, IsOnePointWithoutTheShareOfOthers) {
   EXPECT_EQ(night.rows[0].undisturbed_s.size(), 3u);
   EXPECT_NEAR(night.rows[0].median_s(), 10, 1e-5);
   EXPECT_NEAR(value_of(night.rows[0], seconds()).value(), 8, 1e-5);
-  EXPECT_EQ(trends_of({night}, {}).at(0).values.size(), 1u) << "three runs, one point";
+  EXPECT_EQ(trends_of({night}).at(0).values.size(), 1u) << "three runs, one point";
   const std::string text = rows_summary(night, {});
   EXPECT_NE(text.find("tmpfs: 8 s without what others took, 10 s as measured"), std::string::npos) << text;
   const Night back = night_from_json(encode(night));

@@ -28,7 +28,7 @@ std::vector<Night> nights_of(size_t count, double factor, unsigned seed = 1) {
 
 std::vector<FirstNights> judged(const std::vector<Night>& nights) {
   static std::vector<std::vector<Trend>> kept;
-  kept.push_back(trends_of(nights, {}));
+  kept.push_back(trends_of(nights));
   return first_nights(kept.back(), nights.back());
 }
 
@@ -78,7 +78,7 @@ TEST(FirstNights, OfAMetricThatShouldBeHighMoreIsNoHarm) {
   for (size_t i = 0; i < nights.size(); ++i)
     for (NightRow& row : nights[i].rows)
       row.metrics["images_per_second"] = 1000 * row.totals_s[0] * (i == 4 ? 1.5 : 1);
-  const auto trends = trends_of(nights, {}, followed_metric("images_per_second"));
+  const auto trends = trends_of(nights, followed_metric("images_per_second"));
   for (const FirstNights& row : first_nights(trends, nights.back())) {
     EXPECT_NE(row.judgement.verdict, Verdict::holds);
     EXPECT_LT(row.ratio.high, 1);

@@ -71,9 +71,9 @@ TEST_F(HistoryTest, ANightFromBeforeNightsHadMetricsIsReadAndItsSettingsKeepThei
   const Night old = open().find("n1");
   EXPECT_TRUE(old.rows[0].metrics.empty());
   EXPECT_EQ(encode(old).dump() + '\n', base::read_file(nights())) << "exported as it was";
-  const std::vector<Trend> trends = trends_of({old}, {});
+  const std::vector<Trend> trends = trends_of({old});
   EXPECT_EQ(trends[0].key(), "Zen, 8 cores; rehearsal cpu 7 c0ffee") << "as in older lines of alarms.jsonl";
-  EXPECT_EQ(trends_of({old}, {}, followed_metric("p99_ms")).size(), 1u) << "only the canary";
+  EXPECT_EQ(trends_of({old}, followed_metric("p99_ms")).size(), 1u) << "only the canary";
   EXPECT_EQ(warnings_.str(), "");
 }
 
@@ -198,23 +198,6 @@ TEST_F(HistoryTest, NegativeAndImpossibleFiguresAreRefused) {
   object.erase("schema");
   EXPECT_SAYS(failure_of([&] { night_from_json(object); }),
               "`schema` is missing: expected 1; this is not a night of a history");
-}
-
-TEST_F(HistoryTest, ALongHistoryIsReadInPartsInItsOrder) {
-  constexpr int kNights = 200, kDamaged = 77;
-  fs::create_directories(folder_);
-  std::ofstream file(nights());
-  for (int i = 0; i < kNights; ++i) {
-    Night one = night("n" + std::to_string(i), "2026-01-01T03:00:00Z");
-    one.run = std::string(50'000, 'x');  // 10 MB in all
-    file << (i == kDamaged ? "no night" : encode(one).dump()) << '\n';
-  }
-  file.close();
-  const History history = open();
-  ASSERT_EQ(history.nights().size(), size_t(kNights - 1));
-  for (int i = 0; i < kNights - 1; ++i)
-    EXPECT_EQ(history.nights()[size_t(i)].id, "n" + std::to_string(i < kDamaged ? i : i + 1));
-  EXPECT_NE(warnings_.str().find("nights.jsonl:78: not JSON"), std::string::npos) << warnings_.str();
 }
 
 TEST_F(HistoryTest, AFolderThatCannotBeWrittenIsNamed) {

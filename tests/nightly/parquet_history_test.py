@@ -245,10 +245,8 @@ class Views(History):
         answer = json.loads(self.run_it("fleet", self.folder, "--nights", "21"))
         self.assertEqual((answer["night"], answer["nights"], answer["missing"]), ("2026-01-02", 1, ["c"]))
         self.assertEqual(answer["hosts"][1], {"host": "b", "hardware": "M", "labels": {"rack": "r1", "switch": "s2"}})
-        figures = answer["figures"]
-        (place,) = [i for i, series in enumerate(figures["series"])
-                    if answer["series"][series]["kind"] == "metric" and figures["host"][i] == 1]
-        self.assertEqual((figures["value"][place], figures["past_ratio"][place], figures["past_nights"][place]), (15, 1, 1))
+        (figure,) = [it for it in answer["figures"] if it[0] == 1 and answer["series"][it[1]]["kind"] == "metric"]
+        self.assertEqual(figure[2:], [15, 1, 1], "value, ratio of the past and its nights")
         self.assertEqual({series["kind"] for series in answer["series"]}, {"metric", "phase", "canary"})
 
     def fleet(self, *more):
@@ -275,10 +273,8 @@ class Views(History):
             one["rows"][0]["config"] = config
             self.write(one)
         answer = self.fleet()
-        figures, medians = answer["figures"], {}
-        for place, series in enumerate(figures["series"]):
-            if answer["series"][series]["kind"] == "metric":
-                medians[answer["hosts"][figures["host"][place]]["host"]] = answer["series"][series]["median"]
+        medians = {answer["hosts"][host]["host"]: answer["series"][series]["median"]
+                   for host, series, *_ in answer["figures"] if answer["series"][series]["kind"] == "metric"}
         self.assertEqual(medians, {"a": 11, "b": 11, "d": 32, "e": 32})
 
 

@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include "harness/compare/noise.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/night_summary.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace harness::trend_test {
 
@@ -43,12 +46,21 @@ std::vector<Night> nights_of(const Given& given) {
 }
 
 std::vector<Trend> analysed(const std::vector<Night>& nights, const Metric& metric = seconds()) {
-  std::vector<Trend> trends = trends_of(nights, {}, metric);
-  std::vector<Series> series;
-  for (const Trend& trend : trends) series.push_back({trend.values, trend.margin});
-  const auto found = find_change_points(series, SOURCE_DIR);
-  for (size_t i = 0; i < trends.size(); ++i) trends[i].changes = found[i];
+  std::vector<Trend> trends = trends_of(nights, metric);
+  std::vector<Trend*> all;
+  for (Trend& trend : trends) all.push_back(&trend);
+  find_changes(all, SOURCE_DIR);
   return trends;
+}
+
+std::vector<Alarm> alarms_of(const std::vector<Night>& nights, const Metric& metric = seconds(),
+                             Direction direction = Direction::worse) {
+  return lasting_changes(analysed(nights, metric), nights.back(), direction);
+}
+
+Analysis analysis_of(const std::vector<Night>& nights, const std::filesystem::path& noise = "/nowhere") {
+  std::ostringstream warnings;
+  return analyse(nights, nights.back(), noise, SOURCE_DIR, warnings);
 }
 
 class TrendTest : public testing::Test {
@@ -68,10 +80,7 @@ TEST_F(TrendTest, AStepIsFoundWhereItIs) {
 }
 
 TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
-  const auto alarms = [](const Given& given) {
-    const auto nights = nights_of(given);
-    return lasting_changes(analysed(nights), nights.back(), Direction::worse);
-  };
+  const auto alarms = [](const Given& given) { return alarms_of(nights_of(given)); };
   EXPECT_TRUE(alarms({}).empty());
   ASSERT_EQ(alarms({.nights = 33, .slower_from = 30}).size(), 1u);
   EXPECT_EQ(alarms({.nights = 33, .slower_from = 30})[0].since, "Zen-30");
@@ -82,40 +91,36 @@ TEST_F(TrendTest, AlarmsNeedALongSeriesAndALastingChange) {
 }
 
 TEST_F(TrendTest, OneOddNightAtTheBeginningIsNoLevel) {
-  const auto nights = nights_of({.nights = 30, .slower_from = 1});
-  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::worse).empty());
+  EXPECT_TRUE(alarms_of(nights_of({.nights = 30, .slower_from = 1})).empty());
 }
 
 TEST_F(TrendTest, AnAlarmEndsWhenTheRowIsAsFastAsBefore) {
   auto nights = nights_of({.nights = 40, .slower_from = 20});
   for (size_t i = 30; i < nights.size(); ++i) nights[i].rows[0].totals_s[0] /= 1.10;
-  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::worse).empty());
+  EXPECT_TRUE(alarms_of(nights).empty());
   for (size_t i = 30; i < nights.size(); ++i) nights[i].rows[0].totals_s[0] *= 1.05;
-  EXPECT_EQ(lasting_changes(analysed(nights), nights.back(), Direction::worse).size(), 1u)
-      << "half of it stayed";
+  EXPECT_EQ(alarms_of(nights).size(), 1u) << "half of it stayed";
 }
 
 TEST_F(TrendTest, AnOldChangeIsHistory) {
   const auto nights = nights_of({.nights = 90, .slower_from = 50});
   EXPECT_EQ(analysed(nights)[0].changes.size(), 1u);
-  EXPECT_TRUE(lasting_changes(analysed(nights), nights.back(), Direction::worse).empty());
+  EXPECT_TRUE(alarms_of(nights).empty());
 }
 
 TEST_F(TrendTest, AMachineThatSlowedDownIsNamedAsTheCause) {
   const auto nights = nights_of({.slower_from = 30, .canary_slower_from = 31});
-  const auto alarms = lasting_changes(analysed(nights), nights.back(), Direction::worse);
+  const auto alarms = alarms_of(nights);
   ASSERT_EQ(alarms.size(), 1u);
   EXPECT_EQ(alarms[0].canary, "gemm_ms");
   const auto earlier = nights_of({.slower_from = 30, .canary_slower_from = 15});
-  EXPECT_EQ(lasting_changes(analysed(earlier), earlier.back(), Direction::worse)[0].canary, "")
-      << "another night, another cause";
+  EXPECT_EQ(alarms_of(earlier)[0].canary, "") << "another night, another cause";
 }
 
 TEST_F(TrendTest, CanariesThatFailedTonightStillNameTheMachine) {
   auto nights = nights_of({.slower_from = 30, .canary_slower_from = 30});
   nights.back().canaries.clear();
-  std::ostringstream warnings;
-  const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
+  const Analysis analysis = analysis_of(nights);
   ASSERT_EQ(analysis.alarms.size(), 1u);
   EXPECT_EQ(analysis.alarms[0].canary, "gemm_ms");
 }
@@ -123,8 +128,7 @@ TEST_F(TrendTest, CanariesThatFailedTonightStillNameTheMachine) {
 TEST_F(TrendTest, WithoutAnyCanaryTheSoftwareIsNotNamed) {
   auto nights = nights_of({.slower_from = 30});
   for (Night& night : nights) night.canaries.clear();
-  std::ostringstream warnings;
-  const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
+  const Analysis analysis = analysis_of(nights);
   const std::string text = changes_summary(analysis, analysis.alarms, {});
   EXPECT_NE(text.find("no canary was ever measured here"), std::string::npos) << text;
   EXPECT_EQ(text.find("software"), std::string::npos) << text;
@@ -133,10 +137,9 @@ TEST_F(TrendTest, WithoutAnyCanaryTheSoftwareIsNotNamed) {
 TEST_F(TrendTest, ARowWithoutAFigureTonightIsNotAsFastAsBefore) {
   auto nights = nights_of({});
   RunResult result;
-  std::ostringstream warnings;
   const auto add = [&] {
     result.cases.clear();
-    add_night(result, nights.back(), analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings), {});
+    add_night(result, nights.back(), analysis_of(nights), {});
     return result.cases.at(0).result;
   };
   EXPECT_EQ(add(), TestCase::Result::passed);
@@ -149,8 +152,7 @@ TEST_F(TrendTest, ARowThatFailedLastNightKeepsItsMarksAndDoesNotAlarm) {
   auto nights = nights_of({.slower_from = 30});
   nights.back().rows[0].totals_s.clear();
   nights.back().rows[0].status = "CRASHED";
-  std::ostringstream warnings;
-  const Analysis analysis = analyse(nights, nights.back(), "/nowhere", SOURCE_DIR, warnings);
+  const Analysis analysis = analysis_of(nights);
   ASSERT_EQ(analysis.trends[0].changes.size(), 1u);
   EXPECT_TRUE(analysis.alarms.empty());
   EXPECT_TRUE(analysis.searched);
@@ -180,9 +182,8 @@ TEST_F(TrendTest, AChangeOfAnotherMetricIsFoundInItsOwnSeries) {
 
 TEST_F(TrendTest, ALowerFigureIsWorseWhereHigherIsBetter) {
   const auto found = [](double by, Direction direction) {
-    const auto nights = nights_with("images_per_second", by);
-    const auto trends = analysed(nights, followed_metric("images_per_second"));
-    return lasting_changes(trends, nights.back(), direction).size();
+    return alarms_of(nights_with("images_per_second", by), followed_metric("images_per_second"), direction)
+        .size();
   };
   EXPECT_EQ(found(0.9, Direction::worse), 1u);
   EXPECT_EQ(found(0.9, Direction::better), 0u);
@@ -193,8 +194,7 @@ TEST_F(TrendTest, ALowerFigureIsWorseWhereHigherIsBetter) {
 TEST_F(TrendTest, AMachineThatSlowedDownExplainsALowerThroughput) {
   auto nights = nights_with("images_per_second", 0.9);
   for (size_t i = 31; i < nights.size(); ++i) nights[i].canaries["gemm_ms"] *= 1.1;
-  const auto alarms = lasting_changes(analysed(nights, followed_metric("images_per_second")), nights.back(),
-                                      Direction::worse);
+  const auto alarms = alarms_of(nights, followed_metric("images_per_second"));
   ASSERT_EQ(alarms.size(), 1u);
   EXPECT_EQ(alarms[0].canary, "gemm_ms");
 }
@@ -222,28 +222,31 @@ TEST(Trend, MachinesAndSettingsAreSeriesOfTheirOwn) {
   auto nights = nights_of({.nights = 5});
   for (const Night& night : nights_of({.nights = 4, .machine = "Other"})) nights.push_back(night);
   for (const Night& night : nights_of({.nights = 3, .config = "def"})) nights.push_back(night);
-  const auto trends = trends_of(nights, {{{"Zen", "7"}, 0.05}});
+  const auto trends = trends_of(nights);
   std::vector<size_t> lengths;
   for (const Trend& trend : trends) lengths.push_back(trend.values.size());
   EXPECT_EQ(lengths, (std::vector<size_t>{5, 8, 4, 4, 3})) << "the canary goes on under another setting";
-  EXPECT_EQ(trends[0].margin, 0.05);
-  EXPECT_EQ(trends[2].margin, 0.02);
 }
 
 TEST(Trend, FailedRowsAreNoPoints) {
   auto nights = nights_of({.nights = 3});
   nights[1].rows[0].totals_s.clear();
   nights[1].rows[0].status = "HUNG";
-  EXPECT_EQ(trends_of(nights, {})[0].nights, (std::vector<std::string>{"Zen-0", "Zen-2"}));
+  EXPECT_EQ(trends_of(nights)[0].nights, (std::vector<std::string>{"Zen-0", "Zen-2"}));
 }
 
 TEST(Trend, WithoutOtavaThereIsAnErrorWithTheNextStep) {
-  try {
-    find_change_points({}, "/nowhere");
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("--no-install"), std::string::npos) << error.what();
-  }
+  EXPECT_SAYS(failure_of([] { find_changes({}, "/nowhere"); }), "--no-install");
+}
+
+TEST(Trend, TheMarginIsTheNoiseThatWasMeasured) {
+  const TemporaryFolder folder;
+  auto nights = nights_of({.nights = 5});
+  append_noise(folder,
+               {.machine = "Zen", .started_at = "", .scales = {{"rehearsal", {{"7", {0.05, 0.05}}}}}});
+  EXPECT_NEAR(analysis_of(nights, folder.path()).trends[0].margin, 0.05, 0.01);
+  nights.push_back(nights_of({.nights = 1, .machine = "Other"})[0]);
+  EXPECT_EQ(analysis_of(nights, folder.path()).trends[0].margin, kSmallestMargin) << "of another machine";
 }
 
 }  // namespace harness::trend_test

@@ -51,11 +51,7 @@ json parsed(const std::string& xml) {
         "root = tree.parse(sys.argv[1]).getroot()\n"
         "print(json.dumps([[s.attrib, [[c.attrib] + [[e.tag, e.attrib.get('message'), e.text] for e in c]\n"
         "                              for c in s]] for s in root]))",
-        (folder / "junit.xml").string()},
-       {},
-       {},
-       {},
-       {}});
+        (folder / "junit.xml").string()}});
   EXPECT_EQ(finished.exit_code, 0) << finished.output << xml;
   return finished.exit_code == 0 ? json::parse(finished.output) : json();
 }
@@ -105,8 +101,7 @@ TEST(Formats, PromtoolAcceptsHostileNames) {
   if (!base::program_exists("promtool")) GTEST_SKIP() << "there is no promtool (Debian: prometheus)";
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.prom") << prometheus_text(made_up());
-  base::Command command{
-      {"sh", "-c", "promtool check metrics < \"$0\"", folder / "metrics.prom"}, {}, {}, {}, {}};
+  base::Command command{{"sh", "-c", "promtool check metrics < \"$0\"", folder / "metrics.prom"}};
   command.errors_to_output = true;
   const auto finished = base::run_to_end(command);
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
