@@ -41,10 +41,6 @@ struct Sides {
 
 constexpr int64_t kMostBlocks = 1000;
 
-fs::path experiment_folder(const Installation& installation, const Request& request) {
-  return request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
-}
-
 Installation other_build(const Installation& installation, const fs::path& build) {
   Installation other = installation;
   if (build.empty()) return other;
@@ -94,7 +90,7 @@ struct Experiment {
 };
 
 Experiment::Experiment(const Installation& installation, const Request& request, const Sides& sides)
-    : folder(experiment_folder(installation, request)),
+    : folder(request.out),
       installation_b(other_build(installation, sides.build_b)),
       request_a(request),
       request_b(request),
@@ -205,8 +201,7 @@ class Blocks {
 void keep_noise(const Experiment& experiment, const fs::path& folder) {
   Records all = experiment.a->records();
   all.insert(all.end(), experiment.b->records().begin(), experiment.b->records().end());
-  if (const Noise measured = noise_of(all); !measured.empty())
-    append_noise(folder, measured, all.front().started_at);
+  if (const Noise measured = noise_of(all); !measured.empty()) append_noise(folder, measured);
 }
 
 // Runs each row in request.repeats blocks (default 9), writes records with the key `pair` to OUT/A and OUT/B
@@ -255,7 +250,6 @@ void add_ab(CommandLine& line) {
       "run two settings side by side in random order, 9 times each, then compare; with equal sides: measure "
       "this machine's noise. With `-- COMMAND --- COMMAND`: two of your own PyTorch trainings "
       "(docs/own_job.md)");
-  add_job_options(line, *command);
   command->fallthrough();
   command->add_option("--set-a", sides->set_a, "field=value for side A")->allow_extra_args(false);
   command->add_option("--set-b", sides->set_b, "field=value for side B")->allow_extra_args(false);
@@ -265,6 +259,7 @@ void add_ab(CommandLine& line) {
   add_time_option(
       *command, "--until", sides->until_s,
       "time for more and more blocks, e.g. 10m, until every row has a verdict; in place of --repeat");
+  add_job_options(line, *command);
   command->callback([&line, sides] {
     Words& words = line.job.command;
     const auto between = std::ranges::find(words, "---");
@@ -272,17 +267,18 @@ void add_ab(CommandLine& line) {
       throw CLI::ValidationError(
           "ab -- COMMAND --- COMMAND",
           "needs two commands with --- between them, and no settings of sides or --until");
-    if (words.empty()) {
-      line.action = [&line, sides](const Installation& installation) {
-        return run_ab(installation, line.request, *sides, std::cout);
-      };
-      return;
+    Words second;
+    const bool of_jobs = !words.empty();
+    if (of_jobs) {
+      refuse_rows(line, "ab -- COMMAND --- COMMAND");
+      second.assign(between + 1, words.end());
+      words.erase(between, words.end());
     }
-    refuse_rows(line, "ab -- COMMAND --- COMMAND");
-    const Words second(between + 1, words.end());
-    words.erase(between, words.end());
-    line.action = [&line, second](const Installation& installation) {
-      return compare_jobs(installation, line.request, line.job, second, std::cout);
+    line.action = [&line, sides, of_jobs, second](const Installation& installation) {
+      Request request = line.request;
+      if (request.out.empty()) request.out = installation.results / "ab" / base::time_and_host();
+      return of_jobs ? compare_jobs(installation, request, line.job, second, std::cout)
+                     : run_ab(installation, request, *sides, std::cout);
     };
   });
 }

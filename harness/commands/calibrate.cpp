@@ -102,9 +102,8 @@ void add_calibrate(CommandLine& line) {
   command->add_option("--name", asked->name, "name of the device (default: that of --out or of the run)");
   command->add_option("--out", asked->out, "file to write (default: configs/devices/NAME.yaml)");
   command->add_flag("--force", asked->force, "replace an existing file");
-  command->callback([&line, asked] {
-    line.action = [asked](const Installation& installation) { return calibrate_from(*asked, installation); };
-  });
+  line.set_action(command,
+                  [asked](const Installation& installation) { return calibrate_from(*asked, installation); });
 }
 
 }  // namespace harness

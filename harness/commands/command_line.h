@@ -9,12 +9,18 @@
 namespace harness {
 
 struct CommandLine {
+  using Action = std::function<int(const Installation&)>;
+
   CLI::App app{
       "Trains slices of 300 timed batches, one change at a time, and reports the effect of each change."};
   Request request;  // the options of a run
   JobRequest job;   // a user's own training: its command is the words after `--`
   // Called after parsing; returns the exit code. The last command on the command line sets it.
-  std::function<int(const Installation&)> action;
+  Action action;
+
+  void set_action(CLI::App* command, const Action& of_command) {
+    command->callback([this, of_command] { action = of_command; });
+  }
 };
 
 // Adds the options of a run and sets the action that runs the matrix, the default without a command. Commands
@@ -47,7 +53,8 @@ void refuse_rows(const CommandLine& line, const std::string& command, std::vecto
 // --junit, --prometheus, --otlp and --github.
 void add_output_options(CLI::App& app, Request& request);
 
-// Adds the options of commands that start a user's own job, which fill line.job.
+// Adds the options of commands that start a user's own job, which fill line.job. Options that the command
+// adds after them belong to the same part of its help.
 void add_job_options(CommandLine& line, CLI::App& command);
 
 void add_calibrate(CommandLine& line);

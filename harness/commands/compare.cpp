@@ -17,12 +17,10 @@ void add_compare(CommandLine& line) {
   command->add_option("B", asked->b, "folder of another run")->required();
   command->add_flag("--json", asked->as_json, "as JSON");
   command->add_option("--write", asked->out, "folder for comparison.txt, .md, .json and .html");
-  command->callback([&line, asked] {
-    line.action = [asked](const Installation& installation) {
-      asked->noise = installation.noise();
-      asked->project = installation.project;
-      return compare_runs(*asked, std::cout);
-    };
+  line.set_action(command, [asked](const Installation& installation) {
+    asked->noise = installation.noise();
+    asked->project = installation.project;
+    return compare_runs(*asked, std::cout);
   });
 }
 
@@ -57,9 +55,8 @@ void add_validate(CommandLine& line) {
       "find ranks or nodes that are slower than those of good runs; exit code 4 when there is one");
   command->add_option("run", asked->run, "folder of the run")->required();
   command->add_option("--against", asked->references, "folders of good runs")->required();
-  command->callback([&line, asked] {
-    line.action = [asked](const Installation&) { return validate_run(asked->run, asked->references); };
-  });
+  line.set_action(command,
+                  [asked](const Installation&) { return validate_run(asked->run, asked->references); });
 }
 
 }  // namespace harness

@@ -2,45 +2,11 @@
 #include "harness/explain/explain.h"
 
 #include <iostream>
-#include <regex>
 
 #include "harness/commands/command_line.h"
 #include "harness/own_job/job_commands.h"
 
 namespace harness {
-
-void add_job_options(CommandLine& line, CLI::App& command) {
-  JobRequest& job = line.job;
-  const std::string group = "Options for a command of your own (after `--`)";
-  command.add_option("--steps", job.steps, "timed steps of each measurement (default: chosen by the time)")
-      ->check(CLI::Range(4, 100000))
-      ->group(group);
-  command.add_option("--warmup", job.warmup, "steps before the first measurement (default: by the workers)")
-      ->check(CLI::Range(1, 100000))
-      ->group(group);
-  command
-      .add_option(
-          "--step-line", job.step_line,
-          "regular expression for the line that the command prints at each step, where it isn't Python: it "
-          "is then changed from outside alone")
-      ->check([](const std::string& text) -> std::string {
-        try {
-          const std::regex tried(text);
-          return "";
-        } catch (const std::regex_error& error) {
-          return text + " is no regular expression such as `step [0-9]+`: " + error.what();
-        }
-      })
-      ->group(group);
-  command
-      .add_flag("--may-write", job.may_write,
-                "the command may write its files for real; without it they are thrown away")
-      ->group(group);
-  command
-      .add_flag("--cold", job.cold,
-                "drop the files that its loader opens from the page cache before each start")
-      ->group(group);
-}
 
 void add_explain(CommandLine& line) {
   const auto explain = std::make_shared<ExplainRequest>();

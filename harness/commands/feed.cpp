@@ -49,18 +49,14 @@ void add_feed(CommandLine& line) {
   add_time_option(*command, "--within", feed->within_s,
                   "no run starts later, e.g. 90s, 10m or 1h (default 10m)");
   add_job_options(line, *command);
-  const char* group = "Options for a command of your own (after `--`)";
   command->add_option("--step-ms", own->step_ms, "time of your device for one batch of the loader")
-      ->check(kAboveZero)
-      ->group(group);
+      ->check(kAboveZero);
   command->add_option("--images-per-s", own->items_per_s, "items that your device takes in a second")
-      ->check(kAboveZero)
-      ->group(group);
-  command
-      ->add_option("--precision", *precision,
-                   "precision of --device for --model (default: the only one; `import` and `calibrate` make "
-                   "such a file of your own job)")
-      ->group(group);
+      ->check(kAboveZero);
+  command->add_option(
+      "--precision", *precision,
+      "precision of --device for --model (default: the only one; `import` and `calibrate` make "
+      "such a file of your own job)");
   command->fallthrough();
   command->callback([&line, feed, own, precision, model] {
     const bool of_job = !line.job.command.empty();

@@ -143,9 +143,8 @@ void add_fleet_submit(CommandLine& line, CLI::App& fleet) {
       ->add_option("--deadline", asked->deadline,
                    "from now on, when nights that could not start are given up")
       ->capture_default_str();
-  command->callback([&line, asked] {
-    line.action = [asked](const Installation& installation) { return submit(installation, *asked); };
-  });
+  line.set_action(command,
+                  [asked](const Installation& installation) { return submit(installation, *asked); });
 }
 
 }  // namespace harness

@@ -56,7 +56,9 @@ int compare_two(const Installation& installation, const History& history, const 
 // Doesn't note what it reports: the next nightly reports it too.
 int trend(const Installation& installation, const History& history, const Asked& asked) {
   const Metric& metric = followed_metric(asked.metric);
-  const std::vector<Night>& nights = history.nights();
+  std::vector<Night> nights = history.nights();
+  // Nights of rows with `validation` alone, which nights don't compare.
+  while (!nights.empty() && nights.back().rows.empty()) nights.pop_back();
   const auto has_metric = [&](const Night& night) {
     return std::ranges::any_of(night.rows,
                                [&](const NightRow& row) { return value_of(row, metric).has_value(); });
@@ -82,9 +84,7 @@ int trend(const Installation& installation, const History& history, const Asked&
   std::cout << changes_summary(analysis, analysis.alarms, analysis.improvements, metric);
   write_trend_page(history.folder(), analysis.trends, analysis.alarms, nights, installation.project,
                    std::cout, metric, restricted);
-  const bool regression =
-      std::ranges::any_of(analysis.alarms, [](const Alarm& alarm) { return alarm.canary.empty(); });
-  return regression ? int(base::kRegression) : int(base::kAllGood);
+  return regressions(analysis.alarms) > 0 ? int(base::kRegression) : int(base::kAllGood);
 }
 
 int export_to(const Installation&, const History& history, const Asked& asked) {
@@ -111,9 +111,7 @@ int import_from(const Installation& installation, const Asked& asked) {
 // What the history's files are made of is Python's: compact and query take their words as they are.
 int in_python(const Installation& installation, const fs::path& history, const char* action,
               const std::vector<std::string>& words) {
-  base::Command command;
-  command.arguments = {installation.project / ".venv/bin/python",
-                       installation.project / "harness/nightly/parquet_history.py", action, history};
+  base::Command command = parquet_history(installation.project, action, history);
   command.arguments.insert(command.arguments.end(), words.begin(), words.end());
   const base::Finished finished = base::run_to_end(command);
   std::cout << finished.output;
@@ -141,10 +139,10 @@ void add_history(CommandLine& line) {
   history->add_option("--history", asked->history, "folder of the history (default results/history)");
   history->add_option("--machine", asked->machine, "only nights whose machine or host contains this text");
   history->add_option("--tag", asked->tag, "only nights with this tag");
-  const auto add_action = [&](const char* name, const char* help, const decltype(line.action)& action) {
+  const auto add_action = [&](const char* name, const char* help, const CommandLine::Action& action) {
     CLI::App* command = history->add_subcommand(name, help);
     command->fallthrough();
-    command->callback([&line, action] { line.action = action; });
+    line.set_action(command, action);
     return command;
   };
   const auto add = [&](const char* name, const char* help, auto action) {

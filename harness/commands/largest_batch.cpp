@@ -91,10 +91,8 @@ void add_largest_batch(CommandLine& line) {
                    "rows on the processor: what the process may take in all, e.g. 2GiB")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
-  command->callback([&line, asked] {
-    line.action = [&line, asked](const Installation& installation) {
-      return find_largest_batch(installation, line.request, *asked, std::cout);
-    };
+  line.set_action(command, [&line, asked](const Installation& installation) {
+    return find_largest_batch(installation, line.request, *asked, std::cout);
   });
 }
 

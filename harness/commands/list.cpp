@@ -43,7 +43,7 @@ void add_list(CommandLine& line) {
       return print_rows(installation, line.request, asked->as_json);
     return base::kAllGood;
   };
-  command->callback([&line, print] { line.action = print; });
+  line.set_action(command, print);
   line.app.callback([&line, asked, print] {
     if (asked->list) line.action = print;
   });

@@ -1,9 +1,8 @@
 // machine: what does this machine's loader deliver, and how many devices does that feed?
-#include "harness/feed/machine.h"
-
 #include <iostream>
 
 #include "harness/commands/command_line.h"
+#include "harness/feed/feed.h"
 
 namespace harness {
 

@@ -58,30 +58,17 @@ static int own_words(int argc, char** argv) {
 int main(int argc, char** argv) {
   base::start_program();
   CommandLine line;
-  add_run_options(line);
-  add_calibrate(line);
-  add_largest_batch(line);
-  add_list(line);
-  add_new(line);
-  add_report(line);
-  add_compare(line);
-  add_ab(line);
-  add_validate(line);
-  add_nightly(line);
-  add_explain(line);
-  add_record(line);
-  add_import(line);
-  add_feed(line);
-  add_machine(line);
-  add_history(line);
-  add_fleet(line);
-  line.app.add_subcommand("doctor", "print what this machine has and lacks")->callback([&line] {
-    line.action = [](const Installation& installation) {
-      std::cerr << "run_matrix: doctor is part of the script, not of this program; run "
-                << (installation.project / "run_matrix").string() << " doctor\n";
-      return int(base::kBadInput);
-    };
-  });
+  for (const auto add_part :  // in the order of the help
+       {add_run_options, add_calibrate, add_largest_batch, add_list, add_new, add_report, add_compare, add_ab,
+        add_validate, add_nightly, add_explain, add_record, add_import, add_feed, add_machine, add_history,
+        add_fleet})
+    add_part(line);
+  line.set_action(line.app.add_subcommand("doctor", "print what this machine has and lacks"),
+                  [](const Installation& installation) {
+                    std::cerr << "run_matrix: doctor is part of the script, not of this program; run "
+                              << (installation.project / "run_matrix").string() << " doctor\n";
+                    return int(base::kBadInput);
+                  });
   line.app.set_version_flag(
       "--version", [] { return encode(describe_build()).dump(); }, "print the build as JSON");
   line.app.require_subcommand(0, 1);

@@ -51,9 +51,8 @@ void add_new(CommandLine& line) {
   CLI::App* command =
       line.app.add_subcommand("new", "write configs/NAME.yaml, a short commented matrix to start from");
   command->add_option("name", *name, "NAME of the matrix")->required();
-  command->callback([&line, name] {
-    line.action = [name](const Installation& installation) { return write_matrix(installation, *name); };
-  });
+  line.set_action(command,
+                  [name](const Installation& installation) { return write_matrix(installation, *name); });
 }
 
 }  // namespace harness

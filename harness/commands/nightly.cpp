@@ -23,10 +23,8 @@ void add_nightly(CommandLine& line) {
   command->add_flag_function(
       "--no-report", [nightly](int64_t) { nightly->report = false; },
       "write only records, no tables, figures and page");
-  command->callback([&line, nightly] {
-    line.action = [&line, nightly](const Installation& installation) {
-      return run_nightly(installation, line.request, *nightly, std::cout);
-    };
+  line.set_action(command, [&line, nightly](const Installation& installation) {
+    return run_nightly(installation, line.request, *nightly, std::cout);
   });
 }
 

@@ -18,20 +18,18 @@ void add_report(CommandLine& line) {
     const auto outputs = std::make_shared<Request>();
     command->add_option("run", *run, "folder of the run")->required();
     add_output_options(*command, *outputs);
-    command->callback([&line, run, outputs, plots] {
-      line.action = [run, outputs, plots](const Installation& installation) {
-        check_outputs(*outputs);
-        {  // not longer: while a page is made, the run may be continued
-          const auto lock = base::FileLock::try_existing(*run / "records.jsonl");
-          if (lock.holds()) base::remove_drafts(*run);
-        }
-        if (!rebuild_results(installation.project, *run, plots, std::cout)) return int(base::kNothingRan);
-        show_left_out(*run, std::cout);
-        std::ostringstream told;  // by rebuild_results() already
-        if (asks_for_outputs(*outputs))
-          write_outputs(*outputs, result_of_run(*run, read_records(*run, told)), std::cout);
-        return int(base::kAllGood);
-      };
+    line.set_action(command, [run, outputs, plots](const Installation& installation) {
+      check_outputs(*outputs);
+      {  // not longer: while a page is made, the run may be continued
+        const auto lock = base::FileLock::try_existing(*run / "records.jsonl");
+        if (lock.holds()) base::remove_drafts(*run);
+      }
+      if (!rebuild_results(installation.project, *run, plots, std::cout)) return int(base::kNothingRan);
+      show_left_out(*run, std::cout);
+      std::ostringstream told;  // by rebuild_results() already
+      if (asks_for_outputs(*outputs))
+        write_outputs(*outputs, result_of_run(*run, read_records(*run, told)), std::cout);
+      return int(base::kAllGood);
     });
   };
   add("report", "rebuild tables, verdicts and report.html of a run from its records", false);

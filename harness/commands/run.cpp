@@ -15,7 +15,7 @@
 #include "harness/commands/command_line.h"
 #include "harness/config/request.h"
 #include "harness/explain/explain.h"
-#include "harness/feed/machine.h"
+#include "harness/feed/feed.h"
 #include "harness/launch/followers.h"
 #include "harness/outputs/outputs.h"
 #include "harness/report/claim_question.h"

@@ -44,12 +44,16 @@ static std::set<std::string> given_options(const CLI::App& app) {
   return given;
 }
 
+// Throws for the first of these options that was given.
+static void refuse(const CLI::App& app, const std::vector<const char*>& options, const std::string& why) {
+  for (const char* option : options)
+    if (app.count(option)) throw CLI::ValidationError(option, why);
+}
+
 void refuse_options(const CommandLine& line, const std::string& command,
                     const std::vector<const char*>& options) {
-  for (const char* option : options)
-    if (line.app.count(option))
-      throw CLI::ValidationError(
-          option, fmt::format("has no meaning for {}, which chooses its own runs; leave it out", command));
+  refuse(line.app, options,
+         fmt::format("has no meaning for {}, which chooses its own runs; leave it out", command));
 }
 
 void refuse_matrix(const CommandLine& line, const std::string& command, std::vector<const char*> more) {
@@ -122,23 +126,22 @@ static void add_default_action(CommandLine& line) {
   app.add_option("--only-failed", *failed, "folder of a run: run its failed rows again")->excludes(resume);
   app.parse_complete_callback([&app] {
     if (app.count("--explain"))
-      for (const char* option : {"--resume", "--only-failed", "--trace", "--wrap", "--dry-run", "--accuracy"})
-        if (app.count(option))
-          throw CLI::ValidationError(option, "can't be combined with --explain; use the command explain");
-    for (const char* option : {"--resume", "--only-failed"})
-      if (app.count(option) && app.count("--list"))
-        throw CLI::ValidationError(option,
-                                   "can't be combined with --list, which prints the rows of a matrix; "
-                                   "--dry-run prints those of the run");
+      refuse(app, {"--resume", "--only-failed", "--trace", "--wrap", "--dry-run", "--accuracy"},
+             "can't be combined with --explain; use the command explain");
+    // The options of a continued run are checked without --list (check_as_command_line()).
+    if (const CLI::Option* list = app.get_option_no_throw("--list"); list && list->count() > 0)
+      refuse(
+          app, {"--resume", "--only-failed"},
+          "can't be combined with --list, which prints the rows of a matrix; --dry-run prints those of the "
+          "run");
     const auto commands = app.get_subcommands();
     if (commands.empty()) return;
-    for (const char* option : {"--budget", "--resume", "--only-failed", "--explain"})
-      if (app.count(option) && !(commands[0]->get_name() == "nightly" && option == std::string("--budget")))
-        throw CLI::ValidationError(option, "is for running a matrix and can't be used with this command");
-    for (const char* option : {"--junit", "--prometheus", "--otlp", "--github"})
-      if (app.count(option) && commands[0]->get_name() != "nightly")
-        throw CLI::ValidationError(
-            option, "is for running a matrix, nightly and report, and can't be used with this command");
+    const char* of_matrix = "is for running a matrix and can't be used with this command";
+    refuse(app, {"--resume", "--only-failed", "--explain"}, of_matrix);
+    if (commands[0]->get_name() == "nightly") return;
+    refuse(app, {"--budget"}, of_matrix);
+    refuse(app, {"--junit", "--prometheus", "--otlp", "--github"},
+           "is for running a matrix, nightly and report, and can't be used with this command");
   });
   line.action = [&line, missing, failed, then_explain](const Installation& installation) {
     const fs::path& run = missing->empty() ? *failed : *missing;

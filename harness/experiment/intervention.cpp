@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/config/config.h"
+#include "harness/config/nearest.h"
 #include "harness/config/row_traits.h"
 #include "harness/contract/precision_traits.h"
 #include "harness/stats/provenance.h"
@@ -239,6 +240,19 @@ const Intervention* find_intervention(const std::string& name) {
   for (const Intervention& change : interventions())
     if (name == change.name) return &change;
   return nullptr;
+}
+
+void require_changes(const std::vector<std::string>& names, bool of_job) {
+  std::vector<std::string> known;
+  for (const Intervention& change : interventions()) {
+    const bool changes_jobs = change.of_job || *change.computed_from;
+    const bool changes_rows = change.apply || change.of_device || !changes_jobs;
+    if (of_job ? changes_jobs : changes_rows) known.push_back(change.name);
+  }
+  for (const std::string& name : names)
+    if (!std::ranges::count(known, name))
+      throw ConfigError({"--change " + name}, fmt::format("no such change of a {}", of_job ? "job" : "row"),
+                        "", "", suggestion(name, known));
 }
 
 bool is_possible(const Intervention& change, const Record& record) {

@@ -66,6 +66,8 @@ std::vector<Intervention> job_interventions();
 // the work. So do timed_device and faster_device.
 const std::vector<Intervention>& interventions();
 const Intervention* find_intervention(const std::string& name);  // null when there is none
+// Throws ConfigError for a name (--change) that is no change of a row, or of a user's own job.
+void require_changes(const std::vector<std::string>& names, bool of_job);
 // Whether the record's row can be changed so, and isn't so already: `possible`, where it is more than what
 // `why_not` tells of the row alone.
 bool is_possible(const Intervention& change, const Record& record);
@@ -84,6 +86,7 @@ struct ChangedRow {
   Row row;                               // id: the name of the change
   std::string why_not;                   // why this row can't be changed so; empty: it can
   std::optional<EmulatedDevice> device;  // that its field device_file names, where it isn't a file
+  double added_ms = 0;                   // to each batch, by a burden
 };
 
 // `change` on the row, unless there is a reason against it; a combination of settings that is refused becomes

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "harness/base/say.h"
-#include "harness/config/nearest.h"
 #include "harness/experiment/intervention.h"
 #include "harness/plan/prediction.h"
 #include "harness/report/summary/explanation.h"
@@ -31,11 +30,7 @@ static std::set<std::string> with_partners(const std::vector<std::string>& names
 }
 
 WantedChanges::WantedChanges(const std::vector<std::string>& names) : names_(with_partners(names)) {
-  std::vector<std::string> known;
-  for (const Intervention& change : interventions()) known.push_back(change.name);
-  for (const std::string& name : names)
-    if (!find_intervention(name))
-      throw ConfigError({"--change " + name}, "no such change", "", "", suggestion(name, known));
+  require_changes(names, /*of_job=*/false);
 }
 
 bool WantedChanges::has(const std::string& change) const {
@@ -45,8 +40,8 @@ bool WantedChanges::has(const std::string& change) const {
   return names_.count(change) > 0;
 }
 
-Step step_of(const Row& row, const ChangedRow& changed, double added_ms) {
-  Step step{{changed.row, changed.why_not, {}}, {row.id, changed.row.id, 0, added_ms, std::nullopt}};
+Step step_of(const Row& row, const ChangedRow& changed) {
+  Step step{{changed.row, changed.why_not, {}}, {row.id, changed.row.id, 0, changed.added_ms, std::nullopt}};
   step.planned.row.id = row.id + "-" + changed.row.id;
   if (find_intervention(changed.row.id)) step.planned.row.title = title_of_change(changed.row.id);
   return step;
@@ -146,23 +141,18 @@ bool ExplainedRow::first_block(double within_s, bool may_shorten) {
   const Record* unchanged = last_of("unchanged");
   if (!unchanged) return true;
   const double step_ms = *unchanged->total_s * 1e3 / double(*unchanged->timed_batches);
-  for (const Burden& burden : burdens_of(row_, step_ms, values_))
-    if (!add(burden.row, burden.added_ms)) return false;
-  if (row_.device != "cpu" || !wanted_.has("lone_devices")) return true;
-  for (const ChangedRow& changed :
-       device_changes(row_, calibration(), batch_divisor_of(row_, execution_.scale()), values_)) {
+  std::vector<ChangedRow> found = burdens_of(row_, step_ms, values_);
+  if (row_.device == "cpu" && wanted_.has("lone_devices"))
+    std::ranges::move(
+        device_changes(row_, calibration(), batch_divisor_of(row_, execution_.scale()), values_),
+        std::back_inserter(found));
+  for (const ChangedRow& changed : found) {
+    if (!wanted_.has(changed.row.id)) continue;
     if (changed.device) execution_.add_device(changed.row.device_file, *changed.device);
-    if (!add(changed, 0)) return false;
+    Step step = step_of(row_, changed);
+    if (!run(step)) return false;
+    if (changed.why_not.empty()) steps_.push_back(std::move(step));
   }
-  return true;
-}
-
-// Runs a change that was found after the plan was made, and keeps it for later blocks.
-bool ExplainedRow::add(const ChangedRow& changed, double added_ms) {
-  if (!wanted_.has(changed.row.id)) return true;
-  Step step = step_of(row_, changed, added_ms);
-  if (!run(step)) return false;
-  if (changed.why_not.empty()) steps_.push_back(std::move(step));
   return true;
 }
 

@@ -22,11 +22,7 @@ std::vector<ChangedRow> device_changes(const Row& row, const Records& calibratio
                                        const AxisValues& values);
 
 // Rows with time added to each batch, a tenth of the unchanged step: added_host_work and added_read_time.
-struct Burden {
-  ChangedRow row;
-  double added_ms = 0;
-};
-std::vector<Burden> burdens_of(const Row& row, double step_ms, const AxisValues& values);
+std::vector<ChangedRow> burdens_of(const Row& row, double step_ms, const AxisValues& values);
 
 // Which changes are asked for, by name, and those that they are compared with; without names all
 // that are not `when_named`.
@@ -46,7 +42,7 @@ struct Step {
   RecordIntervention of;
 };
 // `why_not` becomes the reason for skipping it.
-Step step_of(const Row& row, const ChangedRow& changed, double added_ms = 0);
+Step step_of(const Row& row, const ChangedRow& changed);
 
 class ExplainedRow {
  public:
@@ -70,7 +66,6 @@ class ExplainedRow {
   bool fit_into(double within_s);
   bool first_block(double within_s, bool may_shorten);
   void leave_out_what_gains_nothing();
-  bool add(const ChangedRow& changed, double added_ms);
   Records calibration() const;
   const Record* last_of(const std::string& change) const;
   bool run(const Step& step);

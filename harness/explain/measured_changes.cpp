@@ -67,7 +67,7 @@ std::vector<ChangedRow> device_changes(const Row& row, const Records& calibratio
   return {timed("timed_device", device), timed("faster_device", faster)};
 }
 
-std::vector<Burden> burdens_of(const Row& row, double step_ms, const AxisValues& values) {
+std::vector<ChangedRow> burdens_of(const Row& row, double step_ms, const AxisValues& values) {
   const double added_ms = kAddedShare * step_ms;
   // Loader threads wait at the same time, each for its share of the batch.
   const double images = double(row.batch) / double(row.nodes * std::max<int64_t>(1, row.loader_threads));
@@ -76,11 +76,12 @@ std::vector<Burden> burdens_of(const Row& row, double step_ms, const AxisValues&
                                  : row.read_rate > 0 || row.cache == "cold"
                                      ? "a delay would overlap the reads of a slow or cold storage"
                                      : "";
-  return {{changed_row(row, "added_host_work", "", values, [&](Row& it) { it.host_work_ms += added_ms; }),
-           added_ms},
-          {changed_row(row, "added_read_time", no_reading, values,
-                       [&](Row& it) { it.read_latency_ms += latency_ms; }),
-           added_ms}};
+  std::vector<ChangedRow> burdens = {
+      changed_row(row, "added_host_work", "", values, [&](Row& it) { it.host_work_ms += added_ms; }),
+      changed_row(row, "added_read_time", no_reading, values,
+                  [&](Row& it) { it.read_latency_ms += latency_ms; })};
+  for (ChangedRow& burden : burdens) burden.added_ms = added_ms;
+  return burdens;
 }
 
 }  // namespace harness

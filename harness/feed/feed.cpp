@@ -10,9 +10,8 @@
 #include "harness/base/scratch.h"
 #include "harness/base/stopwatch.h"
 #include "harness/config/device_file.h"
-#include "harness/feed/emulated_speed.h"
+#include "harness/experiment/emulated_speed.h"
 #include "harness/feed/fed_number.h"
-#include "harness/feed/feed.h"
 #include "harness/plan/probe.h"
 #include "harness/report/results.h"
 #include "harness/report/summary/feed_answer.h"
@@ -112,7 +111,10 @@ class Feed {
     device.memory_gib.value *= std::max(1.0, devices);
     execution_.add_device(row.device_file, device);
     row.batch = std::min(row.batch, int64_t(double(fits_) * std::max(1.0, devices)));
-    row.time_scale = time_scale_for(devices, costs_, row, execution_.scale().batch_divisor);
+    // The device's time with time_scale 1 is that of the batch times the divisor, divided by it.
+    const double images = double(row.batch), divisor = double(execution_.scale().batch_divisor);
+    const double wanted_ms = 1e3 * images / (device_images_per_s(costs_) * devices);
+    row.time_scale = wanted_ms / (step_ms(costs_, images * divisor) / divisor);
   }
 
   // Nullopt after Ctrl-C, when the time is used up, or when the run has no figure.

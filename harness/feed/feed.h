@@ -1,5 +1,6 @@
-// Can this machine feed so many accelerators? Measures it on an emulated device that is as fast as all of
-// them.
+// Can this machine feed so many accelerators? `feed` measures it on an emulated device that is as fast as all
+// of them; `machine` measures what its loader delivers, and how many devices that feeds, with real work
+// alone.
 #pragma once
 #include <ostream>
 #include <string>
@@ -26,6 +27,11 @@ struct FeedRequest {
 // after Ctrl-C. Throws ConfigError or PreparationError before anything has run.
 int run_feed(const Installation& installation, Request request, const FeedRequest& feed,
              std::ostream& console);
+
+// Runs the rows of configs/machine.yaml on the processor, as a run of its own in request.out; `data`, `seed`,
+// `set`, `only` and `repeats` of the request count. Prints the answer (report/summary/machine_answer.h) last.
+// Returns the exit code. Throws ConfigError or PreparationError before anything has run.
+int run_machine(const Installation& installation, Request request, std::ostream& console);
 
 struct FeedRows {
   Row asked;                                         // id: feed

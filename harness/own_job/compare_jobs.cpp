@@ -6,7 +6,6 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/machine.h"
 #include "harness/base/say.h"
 #include "harness/compare/compare_runs.h"
 #include "harness/own_job/job_commands.h"
@@ -41,14 +40,12 @@ int compare_jobs(const Installation& installation, const Request& request, const
                  const std::vector<std::string>& other, std::ostream& console) {
   require_command(job.command);
   require_command(other);  // before the first side has a folder
-  const fs::path folder =
-      request.out.empty() ? installation.results / "ab" / base::time_and_host() : request.out;
   JobRequest requests[] = {job, job};
   requests[1].command = other;
   std::vector<std::unique_ptr<JobSubject>> sides;
   for (const char* name : {"A", "B"}) {
     Request side = request;
-    side.out = folder / name;
+    side.out = request.out / name;
     sides.push_back(std::make_unique<JobSubject>(installation, side, requests[sides.size()]));
     base::say("side {}:\n", name);
     if (!sides.back()->survey()) {
@@ -63,7 +60,7 @@ int compare_jobs(const Installation& installation, const Request& request, const
   for (int64_t block = 0; block < blocks; ++block) {
     const size_t first = random() % 2;
     for (const size_t side : {first, 1 - first}) {
-      const RecordPair pair{folder.filename(), side == 0 ? "A" : "B", block, side == first, false};
+      const RecordPair pair{request.out.filename(), side == 0 ? "A" : "B", block, side == first, false};
       if (!sides[side]->once(steps, pair)) return base::kInterrupted;
       const Record& record = sides[side]->records().back();
       base::say("      block {} side {}: {}\n", block + 1, pair.side,
@@ -71,7 +68,8 @@ int compare_jobs(const Installation& installation, const Request& request, const
                               : record.status + ": " + record.reason);
     }
   }
-  return compare_runs({folder / "A", folder / "B", folder, false, installation.noise(), installation.project},
+  const fs::path& out = request.out;
+  return compare_runs({out / "A", out / "B", out, false, installation.noise(), installation.project},
                       console);
 }
 

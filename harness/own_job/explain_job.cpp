@@ -11,8 +11,6 @@
 #include "harness/base/interrupt.h"
 #include "harness/base/say.h"
 #include "harness/base/stopwatch.h"
-#include "harness/config/config_error.h"
-#include "harness/config/nearest.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/plan/prediction.h"
@@ -29,15 +27,6 @@ constexpr double kSegment_s = 3;  // a longer segment tells little more
 // Of the time that a start takes: batches come in bursts, of workers that keep in step or of a storage that
 // is rationed, of which a short segment counts one too many; and shorter ones would hardly save time.
 constexpr double kLeastOfStart = 0.25;
-
-void check_names(const std::vector<std::string>& names) {
-  std::vector<std::string> known;
-  for (const Intervention& change : interventions())
-    if (change.of_job || *change.computed_from) known.push_back(change.name);
-  for (const std::string& name : names)
-    if (!std::ranges::count(known, name))
-      throw ConfigError({"--change " + name}, "no such change of a job", "", "", suggestion(name, known));
-}
 
 // With those that the named ones are compared with or computed from.
 bool is_wanted(const Intervention& change, const JobRequest& job) {
@@ -222,7 +211,7 @@ class ExplainedJob {
 
 int explain_job(const Installation& installation, const Request& request, const JobRequest& job,
                 std::ostream& console) {
-  check_names(job.changes);
+  require_changes(job.changes, /*of_job=*/true);
   JobSubject subject(installation, request, job);
   base::say("{}\n  at most {}; records: {}\n", fmt::join(job.command, " "), duration_text(job.within_s),
             (subject.folder() / "records.jsonl").string());

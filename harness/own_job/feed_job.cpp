@@ -5,7 +5,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/base/interrupt.h"
-#include "harness/base/say.h"
+#include "harness/experiment/emulated_speed.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
@@ -16,12 +16,9 @@ namespace harness {
 constexpr int64_t kDrains = 8;    // segments, each a value of the rate
 constexpr int64_t kBatches = 16;  // of each, as many as the workers hold ready or more
 
-static double step_ms_of(const JobDevice& device, int64_t batch) {
-  if (device.items_per_s > 0) return 1e3 * double(batch) / device.items_per_s;
-  if (!device.costs) return device.step_ms;
-  const PrecisionCosts& costs = *device.costs;
-  return double(batch) * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value) +
-         costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value;
+static double step_ms_of(const JobDevice& device, double batch) {
+  if (device.items_per_s > 0) return 1e3 * batch / device.items_per_s;
+  return device.costs ? step_ms(*device.costs, batch) : device.step_ms;
 }
 
 int feed_job(const Installation& installation, const Request& request, const JobRequest& job,
@@ -56,7 +53,7 @@ int feed_job(const Installation& installation, const Request& request, const Job
     return base::kNothingRan;
   }
   const Location rate = location_of(rates);
-  const double step_ms = step_ms_of(device, batch), taken = 1e3 * double(batch) / step_ms;
+  const double batch_ms = step_ms_of(device, double(batch)), taken = 1e3 * double(batch) / batch_ms;
   const double fed = rate.value / taken;
   console << facts_text(
       {{"Its loader delivers",
@@ -65,7 +62,7 @@ int feed_job(const Installation& installation, const Request& request, const Job
        {"One device takes",
         fmt::format(
             "{:.4g} items/s{}", taken,
-            device.items_per_s > 0 ? "" : fmt::format(", a batch of {} in {:.4g} ms", batch, step_ms))},
+            device.items_per_s > 0 ? "" : fmt::format(", a batch of {} in {:.4g} ms", batch, batch_ms))},
        {"It feeds",
         fmt::format("{:.3g} such devices ({:.3g} to {:.3g}){}", fed, rate.low / taken, rate.high / taken,
                     subject.facts().gpu ? "" : "; here the step's own work on the processor is left out")}});

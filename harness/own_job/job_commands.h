@@ -21,7 +21,7 @@ int record_job(const Installation& installation, const Request& request, const J
                std::ostream& console);
 
 // Starts two commands in turn, in random order within each of request.repeats blocks (default kBlocks), and
-// compares them as `ab` compares settings of rows. `other`: the second command.
+// compares them as `ab` compares settings of rows, in request.out. `other`: the second command.
 int compare_jobs(const Installation& installation, const Request& request, const JobRequest& job,
                  const std::vector<std::string>& other, std::ostream& console);
 

@@ -16,34 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string text_at(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-template <class Number>
-void read_number(const json& object, const char* key, Number& number) {
-  const auto found = object.find(key);
-  if (found != object.end() && found->is_number()) number = found->get<Number>();
-}
-
-void read_start(ProbeRank& rank, const json& line) {
-  read_number(line, "rank", rank.rank);
-  read_number(line, "world", rank.world);
-  read_number(line, "cores", rank.cores);
-  read_number(line, "threads", rank.threads);
-  rank.host = text_at(line, "host");
-  rank.python = text_at(line, "python");
-  rank.torch = text_at(line, "torch");
-  rank.device = text_at(line, "device");
-}
-
-void read_end(ProbeRank& rank, const json& line) {
-  rank.end = text_at(line, "why");
-  read_number(line, "iterations", rank.iterations);
-  double self_us = -1;
-  read_number(line, "self_us", self_us);
-  if (self_us >= 0) rank.self_us = self_us;
-}
+// What lines of several kinds tell.
+struct Said {
+  std::string kind, change, why, text;
+  KEYS(Said, KEY(kind, "of the line"), KEY(change, "by its name"), KEY(why, "a change is impossible"),
+       KEY(text, "of a note or an error"));
+};
 
 // A loader is described again when its role becomes known.
 void take_loader(ProbeRank& rank, JobLoader loader) {
@@ -56,15 +34,14 @@ void take_loader(ProbeRank& rank, JobLoader loader) {
 }
 
 void take(ProbeRank& rank, const json& line) {
-  const std::string kind = text_at(line, "kind");
-  if (kind == "start") read_start(rank, line);
+  const auto [kind, change, why, text] = decode<Said>(line);
+  if (kind == "start" || kind == "end") read_value(kType<ProbeRank>, &rank, line);
   if (kind == "loader") take_loader(rank, decode<JobLoader>(line));
   if (kind == "segment") rank.segments.push_back(decode<ProbeSegment>(line));
-  if (kind == "begin") rank.begun = text_at(line, "change");
-  if (kind == "impossible") rank.impossible[text_at(line, "change")] = text_at(line, "why");
-  if (kind == "note") rank.notes.push_back(text_at(line, "text"));
-  if (kind == "error") rank.error = text_at(line, "text");
-  if (kind == "end") read_end(rank, line);
+  if (kind == "begin") rank.begun = change;
+  if (kind == "impossible") rank.impossible[change] = why;
+  if (kind == "note") rank.notes.push_back(text);
+  if (kind == "error") rank.error = text;
 }
 
 void read_lines(const fs::path& file, const std::function<void(const json&)>& take_line) {
@@ -72,27 +49,11 @@ void read_lines(const fs::path& file, const std::function<void(const json&)>& ta
   base::read_json_lines(input, file, std::cerr, "left out", [&](const json& line, int) { take_line(line); });
 }
 
-struct Workers {
-  double fetches = 0;
-  std::map<std::string, double> seconds;
-
-  void add(const json& line) {
-    double count = 0;
-    read_number(line, "fetches", count);
-    fetches += count;
-    for (const char* key : {"wall", "cpu", "run_queue", "collate"}) {
-      double value = 0;
-      read_number(line, (std::string(key) + "_s").c_str(), value);
-      seconds[key] += value;
-    }
-  }
-};
-
 }  // namespace
 
 ProbeReport read_probe(const fs::path& folder) {
   ProbeReport report;
-  Workers workers;
+  std::map<std::string, double> of_workers;  // sums of their numbers, by key
   std::set<std::string> files;
   for (const fs::path& entry : base::entries_of(folder)) {
     const std::string name = entry.filename();
@@ -101,7 +62,10 @@ ProbeReport read_probe(const fs::path& folder) {
       read_lines(entry, [&](const json& line) { take(rank, line); });
       report.ranks.push_back(std::move(rank));
     } else if (name.starts_with("worker-")) {
-      read_lines(entry, [&](const json& line) { workers.add(line); });
+      read_lines(entry, [&](const json& line) {
+        for (const auto& [key, value] : line.items())
+          if (value.is_number()) of_workers[key] += value.get<double>();
+      });
     } else if (name.starts_with("files-")) {
       std::istringstream input(base::read_file(entry));
       for (std::string file; std::getline(input, file);) files.insert(file);
@@ -112,9 +76,9 @@ ProbeReport read_probe(const fs::path& folder) {
   if (report.ranks.size() > 1)
     std::erase_if(report.ranks,
                   [](const ProbeRank& rank) { return rank.end == "no steps" && rank.segments.empty(); });
-  if (workers.fetches > 0)
-    for (const auto& [name, seconds] : workers.seconds)
-      report.worker_ms[name] = 1e3 * seconds / workers.fetches;
+  if (const double fetches = of_workers["fetches"]; fetches > 0)
+    for (const std::string part : {"wall", "cpu", "run_queue", "collate"})
+      report.worker_ms[part] = 1e3 * of_workers[part + "_s"] / fetches;
   report.files.assign(files.begin(), files.end());
   return report;
 }

@@ -14,12 +14,11 @@ namespace harness {
 struct ProbeStep {
   double wall_ms = 0, load_ms = 0, h2d_ms = 0, forward_ms = 0, backward_ms = 0, sync_ms = 0, step_ms = 0,
          other_ms = 0;
-  int64_t items = 0;
   std::optional<double> loss;
   KEYS(ProbeStep, REQUIRED(wall_ms, "all of it"), KEY(load_ms, "within next() of the training loaders"),
        KEY(h2d_ms, "copies to the device"), KEY(forward_ms, "from next() to backward"),
        KEY(backward_ms, "backward"), KEY(sync_ms, "collectives that the script calls"),
-       KEY(step_ms, "optimizer"), KEY(other_ms, "the rest"), KEY(items, "of its batches"),
+       KEY(step_ms, "optimizer"), KEY(other_ms, "the rest"),
        KEY(loss, "where the script's backward starts from one number"));
 };
 
@@ -31,27 +30,29 @@ inline constexpr std::pair<const char*, double ProbeStep::*> kProbePhases[] = {
 
 // Iterations with one change made within the process.
 struct ProbeSegment {
-  int64_t index = 0, block = 0, items = 0, updates = 0, settled = 0, excluded = 0;
-  std::string change;
-  double added_ms = 0;
+  int64_t index = 0, items = 0, updates = 0, settled = 0, excluded = 0;
   bool unfinished = false;
   std::vector<ProbeStep> steps;
-  KEYS(ProbeSegment, REQUIRED(index, "number in the plan"), REQUIRED(block, "as in the plan"),
-       REQUIRED(change, "as in the plan"), KEY(added_ms, "as in the plan"),
-       KEY(items, "of its timed iterations"), KEY(updates, "steps of the optimizer"),
-       KEY(settled, "untimed iterations before"), KEY(excluded, "left out among them"),
-       KEY(unfinished, "the script ended within it"), REQUIRED(steps, "timed iterations"));
+  KEYS(ProbeSegment, REQUIRED(index, "number in the plan"), KEY(items, "of its timed iterations"),
+       KEY(updates, "steps of the optimizer"), KEY(settled, "untimed iterations before"),
+       KEY(excluded, "left out among them"), KEY(unfinished, "the script ended within it"),
+       REQUIRED(steps, "timed iterations"));
 };
 
 struct ProbeRank {
   int64_t rank = 0, world = 1, cores = 0, threads = 0, iterations = 0;
-  std::string host, python, torch, device = "cpu", error, end;  // end: done, exit or no steps; empty: killed
+  std::string python, torch, device = "cpu", error, end;  // end: done, exit or no steps; empty: killed
   std::optional<double> self_us;
   std::vector<JobLoader> loaders;
   std::vector<ProbeSegment> segments;
   std::map<std::string, std::string> impossible;  // change -> why
   std::vector<std::string> notes;
   std::string begun;  // the change of the last segment that began
+  // What the lines of kind `start` and `end` tell; the other members have lines of their own.
+  KEYS(ProbeRank, KEY(rank, "number of the process"), KEY(world, "processes"), KEY(cores, "that it may use"),
+       KEY(threads, "of its arithmetic"), KEY(iterations, "that it made in all"), KEY(python, "version"),
+       KEY(torch, "version"), KEY(device, "the GPU's name, or cpu"),
+       KEY(self_us, "of the probe, per iteration"), Key{"why", &ProbeRank::end, "it ended"});
 };
 
 struct ProbeReport {

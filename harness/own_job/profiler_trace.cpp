@@ -67,10 +67,8 @@ struct TraceHead {
   };
   Distributed distributed;
   std::vector<Gpu> gpus;
-  static constexpr auto keys() {
-    return known_keys(Key{"distributedInfo", &TraceHead::distributed, "of jobs with several processes"},
-                      Key{"deviceProperties", &TraceHead::gpus, "GPUs"});
-  }
+  KEYS(TraceHead, Key{"distributedInfo", &Self::distributed, "of jobs with several processes"},
+       Key{"deviceProperties", &Self::gpus, "GPUs"});
 };
 
 std::optional<int64_t> batch_of(const Event& event) {

@@ -31,14 +31,12 @@ ProbeReport StepLines::report(int64_t warmup, int64_t steps) const {
   rank.iterations = int64_t(ends_.size());
   rank.end = "done";
   ProbeSegment segment;
-  segment.change = "unchanged";
   segment.settled = warmup;
   std::set<Clock::time_point> times;
   for (size_t i = size_t(std::max<int64_t>(1, warmup)); i < ends_.size(); ++i) {
     times.insert(ends_[i]);
     ProbeStep step;
     step.wall_ms = step.other_ms = std::chrono::duration<double, std::milli>(ends_[i] - ends_[i - 1]).count();
-    step.items = 1;
     segment.steps.push_back(step);
   }
   segment.items = segment.updates = int64_t(segment.steps.size());

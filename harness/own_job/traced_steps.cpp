@@ -163,7 +163,6 @@ class DeviceTimes {
 
 TracedSteps traced_steps(const ProfilerTrace& trace, int64_t items) {
   TracedSteps found;
-  found.segment.change = "unchanged";
   const std::vector<TraceRange> steps = steps_in(trace);
   if (steps.empty())
     throw std::runtime_error(
@@ -178,7 +177,6 @@ TracedSteps traced_steps(const ProfilerTrace& trace, int64_t items) {
     });
     const std::vector<Piece> pieces = pieces_of(step, touching);
     ProbeStep times;
-    times.items = items;
     times.wall_ms = (step.end_us - step.begin_us) * 1e-3;
     for (const Piece& piece : pieces) times.*piece.phase += (piece.end_us - piece.begin_us) * 1e-3;
     if (times.backward_ms == 0) {

@@ -232,6 +232,7 @@ TEST_F(Explain, BadInputIsRefusedWithTheReason) {
   expect_refused({"0", "--only", "7"}, "--only");
   expect_refused({"0", "--dry-run"}, "--dry-run");
   expect_refused({"0", "--change", "no_decodin"}, "did you mean 'no_decoding'?");
+  expect_refused({"0", "--change", "more_workers"}, "no such change of a row");
   expect_refused({"0", "--set", "collectives=false"}, "no collectives to leave out");
 }
 
