@@ -23,11 +23,16 @@ def why_not(engine, device):
         lacking = what_the_compiler_lacks(device)
         if lacking:
             return lacking
-    if device == "cuda":
+    try:
         import torch
-        if not torch.cuda.is_available():
-            return (f"the torch of {sys.executable} finds no NVIDIA GPU; next: install a torch for CUDA there, or name a Python "
-                    "that has one in PYTHON")
+    except (ImportError, OSError) as error:  # .venv has torch's C++ library, and those for GPUs only beside a CUDA toolkit
+        return (f"the torch of {sys.executable} can't be imported: {error}; next: python3 -m venv V && V/bin/pip install "
+                "torch==2.11.0, then PYTHON=V/bin/python3 ./run_matrix ...")
+    except Exception:  # the row's own start shows it whole
+        return ""
+    if device == "cuda" and not torch.cuda.is_available():
+        return (f"the torch of {sys.executable} finds no NVIDIA GPU; next: install a torch for CUDA there, or name a Python "
+                "that has one in PYTHON")
     return ""
 
 

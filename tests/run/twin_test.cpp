@@ -88,6 +88,11 @@ TEST_F(Twin, WhatAPythonLacksIsNamedBeforeAnythingRuns) {
   EXPECT_SAYS(said, "has no torch; next: python3 -m venv V && V/bin/pip install torch==2.11.0");
   write("packages/torch/__init__.py", "");
   EXPECT_SAYS(run({"--only", "plain-eager", "--dry-run"}), "lacks typing_extensions, sympy, mpmath; next: ");
+  for (const char* package : {"typing_extensions", "sympy", "mpmath"})
+    write(std::string("packages/") + package + "/__init__.py", "");
+  write("packages/torch/__init__.py", "raise ImportError('libmade_up.so.0: no such file')\n");
+  EXPECT_SAYS(run({"--only", "plain-eager", "--dry-run"}),
+              "can't be imported: libmade_up.so.0: no such file; next: ");
   environment["PYTHON"] = folder / "none";
   EXPECT_SAYS(run({"--only", "plain-eager", "--dry-run"}),
               "none: can't be started: No such file or directory");
