@@ -58,10 +58,10 @@ json require_json(std::string_view text) try {
 
 size_t read_json_lines(std::istream& input, const std::filesystem::path& file, std::ostream& warnings,
                        const std::string& consequence,
-                       const std::function<void(nlohmann::json object, int line)>& take, int first) {
+                       const std::function<void(nlohmann::json object, int line)>& take) {
   size_t bad = 0;
   std::string line;
-  for (int number = first; std::getline(input, line); ++number) {
+  for (int number = 1; std::getline(input, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const bool cut_off = input.eof();  // no newline
     nlohmann::json object = parse_json(line);

@@ -29,6 +29,12 @@ struct PrecisionCosts {
        REQUIRED(backward_ms_per_image, "backward, per image"),
        REQUIRED(backward_ms, "backward, whatever the batch"),
        REQUIRED(optimizer_ms, "optimizer, all weights"));
+
+  // In which a device computes so many images: forward, backward and the optimizer's step.
+  double step_ms(double images) const {
+    return images * (forward_ms_per_image.value + backward_ms_per_image.value) + forward_ms.value +
+           backward_ms.value + optimizer_ms.value;
+  }
 };
 
 struct EmulatedDevice {

@@ -10,7 +10,6 @@
 #include "harness/base/scratch.h"
 #include "harness/base/stopwatch.h"
 #include "harness/config/device_file.h"
-#include "harness/experiment/emulated_speed.h"
 #include "harness/feed/fed_number.h"
 #include "harness/plan/probe.h"
 #include "harness/report/results.h"
@@ -114,7 +113,7 @@ class Feed {
     // The device's time with time_scale 1 is that of the batch times the divisor, divided by it.
     const double images = double(row.batch), divisor = double(execution_.scale().batch_divisor);
     const double wanted_ms = 1e3 * images / (device_images_per_s(costs_) * devices);
-    row.time_scale = wanted_ms / (step_ms(costs_, images * divisor) / divisor);
+    row.time_scale = wanted_ms / (costs_.step_ms(images * divisor) / divisor);
   }
 
   // Nullopt after Ctrl-C, when the time is used up, or when the run has no figure.

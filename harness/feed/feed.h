@@ -10,6 +10,7 @@
 #include "harness/config/installation.h"
 #include "harness/config/request.h"
 #include "harness/config/scales.h"
+#include "harness/contract/emulated_device.h"
 
 namespace harness {
 
@@ -32,6 +33,13 @@ int run_feed(const Installation& installation, Request request, const FeedReques
 // `set`, `only` and `repeats` of the request count. Prints the answer (report/summary/machine_answer.h) last.
 // Returns the exit code. Throws ConfigError or PreparationError before anything has run.
 int run_machine(const Installation& installation, Request request, std::ostream& console);
+
+// Images per second of an emulated device at the article's batch of one device, over which its fixed costs
+// are spread.
+inline double device_images_per_s(const PrecisionCosts& costs) {
+  constexpr double kDeviceBatch = 256;
+  return 1e3 * kDeviceBatch / costs.step_ms(kDeviceBatch);
+}
 
 struct FeedRows {
   Row asked;                                         // id: feed

@@ -1,6 +1,5 @@
 // Runs the rows of configs/machine.yaml, and divides the loader's rate by the speeds of known GPUs.
 #include "harness/config/device_file.h"
-#include "harness/experiment/emulated_speed.h"
 #include "harness/feed/feed.h"
 #include "harness/report/results.h"
 #include "harness/run/run.h"

@@ -39,7 +39,7 @@ std::string holder_of(const fs::path& lock_file) try {
   const std::string text = base::read_file(lock_file);
   return text.empty() ? "it has just started" : one_line(text);
 } catch (const std::runtime_error&) {
-  return "it can't be read who";
+  return "its lock can't be read";
 }
 
 // Allows only one nightly at a time on a host, because two would slow each other down. Each host has its own

@@ -157,6 +157,11 @@ NightAxis::NightAxis(std::vector<const Night*> nights) : nights_(std::move(night
   }
 }
 
+const Night* NightAxis::find(const std::string& night) const {
+  const auto place = place_of_.find(night);
+  return place == place_of_.end() ? nullptr : *std::ranges::find(places_[place->second], night, &Night::id);
+}
+
 json NightAxis::values() const {
   json values = json::array();
   for (size_t i = 0; i < places_.size(); ++i) {

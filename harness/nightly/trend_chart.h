@@ -23,7 +23,8 @@ class NightAxis {
   size_t per_place() const { return share_; }  // nights per such position
   bool knows(const std::string& night) const { return place_of_.contains(night); }
   size_t of(const std::string& night) const { return place_of_.at(night); }
-  nlohmann::json values() const;  // at, night, time, tag, revision: shown under the mouse
+  const Night* find(const std::string& night) const;  // null if it isn't one of them
+  nlohmann::json values() const;                      // at, night, time, tag, revision: shown under the mouse
   const std::vector<const Night*>& nights() const { return nights_; }
 
  private:

@@ -68,10 +68,8 @@ std::vector<Change> newest_first(const std::vector<Trend>& trends, const std::st
 // The revisions of the last night before and the first night after the change.
 std::string revisions(const Trend& trend, const ChangePoint& change, const NightAxis& axis) {
   const auto revision = [&](size_t i) {
-    const auto night = std::ranges::find(axis.nights(), trend.nights[i], &Night::id);
-    return night == axis.nights().end() || (*night)->revision.empty()
-               ? "?"
-               : (*night)->revision.substr(0, kShortRevision);
+    const Night* night = axis.find(trend.nights[i]);
+    return !night || night->revision.empty() ? "?" : night->revision.substr(0, kShortRevision);
   };
   const std::string before = change.index > 0 ? revision(change.index - 1) : "?",
                     after = revision(change.index);

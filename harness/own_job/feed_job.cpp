@@ -5,7 +5,6 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/base/interrupt.h"
-#include "harness/experiment/emulated_speed.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/report/explain_text.h"
 #include "harness/report/results.h"
@@ -18,7 +17,7 @@ constexpr int64_t kBatches = 16;  // of each, as many as the workers hold ready 
 
 static double step_ms_of(const JobDevice& device, double batch) {
   if (device.items_per_s > 0) return 1e3 * batch / device.items_per_s;
-  return device.costs ? step_ms(*device.costs, batch) : device.step_ms;
+  return device.costs ? device.costs->step_ms(batch) : device.step_ms;
 }
 
 int feed_job(const Installation& installation, const Request& request, const JobRequest& job,

@@ -27,8 +27,7 @@ double device_ms(const Record& planned) {
   const PrecisionCosts* costs = find_costs(planned.emulation->device, row.model, row.precision);
   if (!costs) return 0;
   const double images = double(row.batch * planned.emulation->batch_divisor) / double(all_devices(row));
-  return costs->forward_ms.value + costs->backward_ms.value + costs->optimizer_ms.value +
-         images * (costs->forward_ms_per_image.value + costs->backward_ms_per_image.value);
+  return costs->step_ms(images);
 }
 
 // The limits that the row sets to its loader, in images/s in the time of its devices; 0: none.

@@ -12,17 +12,15 @@
 namespace base::json_lines_test {
 
 TEST(JsonLines, ADamagedLineCostsItselfAndIsNamed) {
-  std::istringstream input("{\"a\": 1}\n\n \r\nno JSON\n[2]\n" + std::string(2000, '[') +
-                           "\n{\"a\": 3}\n{\"a");
+  std::istringstream input(std::string(10, '\n') + "{\"a\": 1}\n\n \r\nno JSON\n[2]\n" +
+                           std::string(2000, '[') + "\n{\"a\": 3}\n{\"a");
   std::ostringstream warnings;
   std::vector<std::pair<int, int>> taken;  // value, line
-  const size_t bad = read_json_lines(
-      input, "some.jsonl", warnings, "line left out",
-      [&](const nlohmann::json& object, int line) {
-        if (!object.is_object()) throw std::runtime_error("no object");
-        taken.emplace_back(object["a"], line);
-      },
-      11);
+  const size_t bad = read_json_lines(input, "some.jsonl", warnings, "line left out",
+                                     [&](const nlohmann::json& object, int line) {
+                                       if (!object.is_object()) throw std::runtime_error("no object");
+                                       taken.emplace_back(object["a"], line);
+                                     });
   EXPECT_EQ(taken, (std::vector<std::pair<int, int>>{{1, 11}, {3, 17}}));
   EXPECT_EQ(bad, 4u);
   EXPECT_EQ(warnings.str(),

@@ -95,19 +95,13 @@ TEST_F(DeviceFile, DevicesMayShareALinkFromTheHost) {
   EXPECT_DOUBLE_EQ(h2d_ms(shared, 1e9, true, 1), alone);
 }
 
-// Milliseconds of a step's kernels on so many images.
-double step_ms(const PrecisionCosts& costs, double images) {
-  return costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value +
-         images * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value);
-}
-
 TEST_F(DeviceFile, EveryShippedFileLoadsAndSaysWhereEachFigureIsFrom) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / "configs" / "devices")) {
     const EmulatedDevice device = read_device_file(entry.path());  // refuses a figure without them
     EXPECT_TRUE(device.models.at("resnet18").contains("o0")) << device.name;
     for (const auto& [model, precisions] : device.models)
-      for (const auto& [precision, costs] : precisions) EXPECT_GT(step_ms(costs, 1), 0) << model << precision;
+      for (const auto& [precision, costs] : precisions) EXPECT_GT(costs.step_ms(1), 0) << model << precision;
     ++files;
   }
   EXPECT_GE(files, 4);
@@ -116,10 +110,10 @@ TEST_F(DeviceFile, EveryShippedFileLoadsAndSaysWhereEachFigureIsFrom) {
 TEST_F(DeviceFile, PublishedRatesOfResNet50AreMetAndResNet18IsMarkedAsDerived) {
   const auto device = [](const char* name) { return read_device_file(device_file(SOURCE_DIR, name)); };
   // mlcommons/storage: seconds per batch of 400; lambdal/deeplearning-benchmark: images per second.
-  EXPECT_NEAR(step_ms(device("a100").models.at("resnet50").at("o0"), 400), 435, 0.5);
-  EXPECT_NEAR(step_ms(device("h100").models.at("resnet50").at("o0"), 400), 224, 0.5);
-  EXPECT_NEAR(1280e3 / step_ms(device("h200").models.at("resnet50").at("o0"), 1280), 2259, 1);
-  EXPECT_NEAR(2560e3 / step_ms(device("h200").models.at("resnet50").at("o1"), 2560), 3079, 1);
+  EXPECT_NEAR(device("a100").models.at("resnet50").at("o0").step_ms(400), 435, 0.5);
+  EXPECT_NEAR(device("h100").models.at("resnet50").at("o0").step_ms(400), 224, 0.5);
+  EXPECT_NEAR(1280e3 / device("h200").models.at("resnet50").at("o0").step_ms(1280), 2259, 1);
+  EXPECT_NEAR(2560e3 / device("h200").models.at("resnet50").at("o1").step_ms(2560), 3079, 1);
   for (const char* name : {"a100", "h100", "h200"}) {
     const auto derived = device(name).models.at("resnet18");
     for (const auto& [precision, costs] : derived) {

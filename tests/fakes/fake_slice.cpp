@@ -111,10 +111,7 @@ static void add_emulation(harness::RankReport& report, const json& row, const ha
   const harness::PrecisionCosts& costs = emulation.device.models.at(row["model"]).at(row["precision"]);
   const double divisor = double(emulation.batch_divisor), images = row["batch"];
   const bool trains = row["part"] == "all";
-  const double compute_ms =
-      double(trains) * emulation.time_scale / divisor *
-      (images * divisor * (costs.forward_ms_per_image.value + costs.backward_ms_per_image.value) +
-       costs.forward_ms.value + costs.backward_ms.value + costs.optimizer_ms.value);
+  const double compute_ms = double(trains) * emulation.time_scale / divisor * costs.step_ms(images * divisor);
   const double rate = factor_of("FAKE_LOADER") *
                       std::min(1.0, row["loader_threads"].get<double>() / row["cpus"].get<double>());
   const double load_ms = row["storage"] == "synthetic" ? 0 : images / rate * 1e3;
