@@ -27,7 +27,7 @@ void check_memory(const arrow::Status& status) {
 }
 
 template <class T>
-T value_of(arrow::Result<T> result) {
+T allocated(arrow::Result<T> result) {
   check_memory(result.status());
   return std::move(result).ValueUnsafe();
 }
@@ -77,14 +77,15 @@ void ArrowRows::add(const OpenImage& opened) {
 
 std::shared_ptr<arrow::RecordBatch> ArrowRows::finish() {
   const int64_t rows = labels_.length();
-  const arrow::ArrayVector parts = {std::make_shared<arrow::BinaryArray>(
-                                        rows, value_of(image_offsets_.Finish()), value_of(images_.Finish())),
-                                    std::make_shared<arrow::StringArray>(
-                                        rows, value_of(path_offsets_.Finish()), value_of(paths_.Finish()))};
+  const arrow::ArrayVector parts = {
+      std::make_shared<arrow::BinaryArray>(rows, allocated(image_offsets_.Finish()),
+                                           allocated(images_.Finish())),
+      std::make_shared<arrow::StringArray>(rows, allocated(path_offsets_.Finish()),
+                                           allocated(paths_.Finish()))};
   return arrow::RecordBatch::Make(
       schema_, rows,
       {std::make_shared<arrow::StructArray>(schema_->field(0)->type(), rows, parts),
-       std::make_shared<arrow::Int64Array>(rows, value_of(labels_.Finish()))});
+       std::make_shared<arrow::Int64Array>(rows, allocated(labels_.Finish()))});
 }
 
 ArrowFile::ArrowFile(const std::filesystem::path& file) : file_(file) {

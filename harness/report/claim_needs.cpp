@@ -27,7 +27,7 @@ int64_t cores_of(const SummaryRow& row) {
   return all > 0 ? std::min(all, asked) : asked;
 }
 
-std::string counted(int64_t number, const char* what) {
+std::string number_of(int64_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
@@ -94,9 +94,9 @@ std::optional<Finding> own_cores(const ClaimRows& rows, const Condition& it) {
   }
   if (needed <= cores) return std::nullopt;
   const bool ranks = double(row.record->world_size) > 1;
-  std::string who = replicas ? counted(replicas, ranks ? "rank" : "replica") + " and " : "";
-  who += counted(row.config.loader_threads, "loader thread");
-  std::string why = fmt::format("in {} {} share {}", id, who, counted(cores, "core"));
+  std::string who = replicas ? number_of(replicas, ranks ? "rank" : "replica") + " and " : "";
+  who += number_of(row.config.loader_threads, "loader thread");
+  std::string why = fmt::format("in {} {} share {}", id, who, number_of(cores, "core"));
   if (double(row.record->machine.cores.value_or(0)) >= double(needed))
     why += fmt::format("; --set cpus={} would give each its own core", needed);
   return cannot_be_tested(why + (replicas > 1 ? kApart : ""));

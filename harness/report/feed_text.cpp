@@ -7,7 +7,7 @@
 namespace harness {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string tenths_of_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string devices_text(double devices) {
   return three_digits(devices) + (devices == 1 ? " device" : " devices");
@@ -23,8 +23,8 @@ std::string verdict(const FeedAnswer& answer) {
   const FeedPoint* asked = point_at(answer, double(answer.asked));
   if (!asked) return "not measured";
   return fmt::format("{}: their utilisation is {}; fed means {:.0f} % or more",
-                     answer.asked_is_fed.value_or(false) ? "YES" : "NO", percent(asked->utilisation),
-                     100 * kFedFrom);
+                     answer.asked_is_fed.value_or(false) ? "YES" : "NO",
+                     tenths_of_percent(asked->utilisation), 100 * kFedFrom);
 }
 
 std::string fed_here(const FeedAnswer& answer) {
@@ -34,7 +34,7 @@ std::string fed_here(const FeedAnswer& answer) {
     return by_rate +
            "Not confirmed in whole devices: the time (--within) was used up, or runs gave no figure";
   const auto measured = [&](int64_t devices) {
-    return percent(point_at(answer, double(devices))->utilisation);
+    return tenths_of_percent(point_at(answer, double(devices))->utilisation);
   };
   if (*answer.whole == 0) return fmt::format("{}Less than one device: one has {}", by_rate, measured(1));
   return fmt::format("{}Confirmed in whole devices: {} fed ({}), {} not ({})", by_rate, *answer.whole,
@@ -110,7 +110,7 @@ Grid feed_grid(const FeedAnswer& answer) {
   for (const FeedPoint& point : answer.points)
     grid.rows.push_back({three_digits(point.devices),
                          three_digits(point.devices * answer.device_images_per_second),
-                         three_digits(point.images_per_second), percent(point.utilisation),
+                         three_digits(point.images_per_second), tenths_of_percent(point.utilisation),
                          std::to_string(point.runs), point.utilisation >= kFedFrom ? "fed" : "not fed"});
   grid.notes = {
       "utilisation: time in which the devices compute / total time, the AU of MLPerf Storage; medians over "

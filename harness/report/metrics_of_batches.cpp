@@ -141,7 +141,7 @@ std::vector<Metric> phase_metrics() {
 }
 
 // Mean over the GPUs that have it.
-static std::optional<double> counted(const Record& record, const std::string& name) {
+static std::optional<double> count_of(const Record& record, const std::string& name) {
   double sum = 0, gpus = 0;
   for (const RankGpu& rank : record.gpu)
     for (const GpuFacts& gpu : rank.devices)
@@ -170,7 +170,7 @@ std::vector<Metric> gpu_metrics() {
         Counted{"nvlink_sent_gb_per_s", "GB/s", "traffic from a GPU over all its NVLinks"},
         Counted{"nvlink_received_gb_per_s", "GB/s", "traffic to a GPU over all its NVLinks"}})
     list.push_back({name, unit, description,
-                    [name = name](const SummaryRow& row) { return counted(*row.record, name); }});
+                    [name = name](const SummaryRow& row) { return count_of(*row.record, name); }});
   return list;
 }
 
