@@ -243,7 +243,7 @@ int run_ab(const Installation& installation, const Request& request, const Sides
 
 }  // namespace
 
-void add_ab(CommandLine& line) {
+static void add_ab(CommandLine& line) {
   const auto sides = std::make_shared<Sides>();
   CLI::App* command = line.app.add_subcommand(
       "ab",
@@ -282,5 +282,6 @@ void add_ab(CommandLine& line) {
     };
   });
 }
+static const Command registered_ab(70, add_ab);
 
 }  // namespace harness

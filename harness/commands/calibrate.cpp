@@ -90,7 +90,7 @@ int calibrate_from(DeviceToWrite asked, const Installation& installation) {
 
 }  // namespace
 
-void add_calibrate(CommandLine& line) {
+static void add_calibrate(CommandLine& line) {
   const auto asked = std::make_shared<DeviceToWrite>();
   CLI::App* command = line.app.add_subcommand(
       "calibrate", "write a device file for --device emulated:NAME from the device times of a run");
@@ -105,5 +105,6 @@ void add_calibrate(CommandLine& line) {
   line.set_action(command,
                   [asked](const Installation& installation) { return calibrate_from(*asked, installation); });
 }
+static const Command registered_calibrate(10, add_calibrate);
 
 }  // namespace harness

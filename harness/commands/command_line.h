@@ -1,7 +1,10 @@
-// The command line. Each command has one file, which adds its options and sets its action.
+// The command line. Each command has one file, which adds its options, sets its action and registers itself.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
+#include <set>
+#include <string>
 
 #include "harness/own_job/job_subject.h"
 #include "harness/run/run.h"
@@ -13,13 +16,23 @@ struct CommandLine {
 
   CLI::App app{
       "Trains slices of 300 timed batches, one change at a time, and reports the effect of each change."};
-  Request request;  // the options of a run
-  JobRequest job;   // a user's own training: its command is the words after `--`
+  Request request;                     // the options of a run
+  JobRequest job;                      // a user's own training: its command is the words after `--`
+  std::set<std::string> job_commands;  // that take one
   // Called after parsing; returns the exit code. The last command on the command line sets it.
   Action action;
 
   void set_action(CLI::App* command, const Action& of_command) {
     command->callback([this, of_command] { action = of_command; });
+  }
+};
+
+// Registers a command of the program: `add` adds it. Commands stand in the help in the order of their places.
+struct Command {
+  Command(int place, void (*add)(CommandLine&)) { all().emplace(place, add); }
+  static std::multimap<int, void (*)(CommandLine&)>& all() {
+    static std::multimap<int, void (*)(CommandLine&)> commands;
+    return commands;
   }
 };
 
@@ -57,22 +70,6 @@ void add_output_options(CLI::App& app, Request& request);
 // adds after them belong to the same part of its help.
 void add_job_options(CommandLine& line, CLI::App& command);
 
-void add_calibrate(CommandLine& line);
-void add_largest_batch(CommandLine& line);
-void add_list(CommandLine& line);
-void add_new(CommandLine& line);
-void add_report(CommandLine& line);
-void add_compare(CommandLine& line);
-void add_ab(CommandLine& line);
-void add_record(CommandLine& line);
-void add_import(CommandLine& line);
-void add_validate(CommandLine& line);
-void add_nightly(CommandLine& line);
-void add_explain(CommandLine& line);
-void add_feed(CommandLine& line);
-void add_machine(CommandLine& line);
-void add_history(CommandLine& line);
-void add_fleet(CommandLine& line);
 void add_fleet_submit(CommandLine& line, CLI::App& fleet);
 
 }  // namespace harness

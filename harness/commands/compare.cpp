@@ -9,7 +9,7 @@
 
 namespace harness {
 
-void add_compare(CommandLine& line) {
+static void add_compare(CommandLine& line) {
   const auto asked = std::make_shared<RunsToCompare>();
   CLI::App* command = line.app.add_subcommand(
       "compare", "is B faster or slower than A, row by row; exit code 4 when a row is SLOWER");
@@ -23,6 +23,7 @@ void add_compare(CommandLine& line) {
     return compare_runs(*asked, std::cout);
   });
 }
+static const Command registered_compare(60, add_compare);
 
 static int validate_run(const fs::path& run, const std::vector<fs::path>& references) {
   std::vector<Records> good;
@@ -44,7 +45,7 @@ static int validate_run(const fs::path& run, const std::vector<fs::path>& refere
   return validation.odd.empty() ? int(base::kAllGood) : int(base::kRegression);
 }
 
-void add_validate(CommandLine& line) {
+static void add_validate(CommandLine& line) {
   struct Asked {
     fs::path run;
     std::vector<fs::path> references;
@@ -58,5 +59,6 @@ void add_validate(CommandLine& line) {
   line.set_action(command,
                   [asked](const Installation&) { return validate_run(asked->run, asked->references); });
 }
+static const Command registered_validate(80, add_validate);
 
 }  // namespace harness

@@ -8,7 +8,7 @@
 
 namespace harness {
 
-void add_explain(CommandLine& line) {
+static void add_explain(CommandLine& line) {
   const auto explain = std::make_shared<ExplainRequest>();
   CLI::App* command = line.app.add_subcommand(
       "explain",
@@ -44,5 +44,6 @@ void add_explain(CommandLine& line) {
     };
   });
 }
+static const Command registered_explain(100, add_explain);
 
 }  // namespace harness

@@ -29,7 +29,7 @@ static PrecisionCosts costs_in(const Installation& installation, const std::stri
   return one_of(one_of(models, model, "model"), precision, "precision");
 }
 
-void add_feed(CommandLine& line) {
+static void add_feed(CommandLine& line) {
   const auto feed = std::make_shared<FeedRequest>();
   const auto own = std::make_shared<JobDevice>();
   const auto precision = std::make_shared<std::string>();
@@ -79,5 +79,6 @@ void add_feed(CommandLine& line) {
     };
   });
 }
+static const Command registered_feed(130, add_feed);
 
 }  // namespace harness

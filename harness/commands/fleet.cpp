@@ -52,7 +52,7 @@ int run_fleet(const Installation& installation, const AskedFleet& asked) {
 
 }  // namespace
 
-void add_fleet(CommandLine& line) {
+static void add_fleet(CommandLine& line) {
   const auto asked = std::make_shared<AskedFleet>();
   CLI::App* command = line.app.add_subcommand(
       "fleet",
@@ -80,5 +80,6 @@ void add_fleet(CommandLine& line) {
     line.action = [asked](const Installation& installation) { return run_fleet(installation, *asked); };
   });
 }
+static const Command registered_fleet(160, add_fleet);
 
 }  // namespace harness

@@ -131,7 +131,7 @@ History open_history(const Installation& installation, const Asked& asked) {
 
 }  // namespace
 
-void add_history(CommandLine& line) {
+static void add_history(CommandLine& line) {
   const auto asked = std::make_shared<Asked>();
   CLI::App* history = line.app.add_subcommand(
       "history", "list, show, compare, export and import nights, and follow a metric over them");
@@ -197,5 +197,6 @@ void add_history(CommandLine& line) {
       "--sql", [words](const std::string& sql) { words->push_back("--sql=" + sql); }, "SELECT ...");
   command->add_flag_callback("--json", hand_over("--json"), "as JSON");
 }
+static const Command registered_history(150, add_history);
 
 }  // namespace harness

@@ -78,7 +78,7 @@ int find_largest_batch(const Installation& installation, Request request, const 
 
 }  // namespace
 
-void add_largest_batch(CommandLine& line) {
+static void add_largest_batch(CommandLine& line) {
   const auto asked = std::make_shared<SearchedRow>();
   CLI::App* command = line.app.add_subcommand("largest-batch",
                                               "how many images a device's memory holds while a row trains on "
@@ -95,5 +95,6 @@ void add_largest_batch(CommandLine& line) {
     return find_largest_batch(installation, line.request, *asked, std::cout);
   });
 }
+static const Command registered_largest_batch(20, add_largest_batch);
 
 }  // namespace harness

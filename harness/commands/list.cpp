@@ -14,7 +14,7 @@ static int print_rows(const Installation& installation, const Request& request, 
   return base::kAllGood;
 }
 
-void add_list(CommandLine& line) {
+static void add_list(CommandLine& line) {
   struct Asked {
     bool list = false, as_json = false, values = false, fields = false, keys = false, metrics = false;
   };
@@ -48,5 +48,6 @@ void add_list(CommandLine& line) {
     if (asked->list) line.action = print;
   });
 }
+static const Command registered_list(30, add_list);
 
 }  // namespace harness

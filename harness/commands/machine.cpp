@@ -6,7 +6,7 @@
 
 namespace harness {
 
-void add_machine(CommandLine& line) {
+static void add_machine(CommandLine& line) {
   CLI::App* command = line.app.add_subcommand(
       "machine",
       "about a minute of real work, nothing emulated: what this machine reads from a cold "
@@ -19,5 +19,6 @@ void add_machine(CommandLine& line) {
     };
   });
 }
+static const Command registered_machine(140, add_machine);
 
 }  // namespace harness

@@ -42,15 +42,14 @@ static void refuse_misspelt_command(const CommandLine& line) {
           fmt::format("{}: no such command or file; did you mean {}?", config.string(), closest));
 }
 
-// How many words are for this program: a command of the user's follows `--` after these names. Elsewhere `--`
-// ends the options, as CLI11 reads it.
-static int own_words(int argc, char** argv) {
+// How many words are for this program: a command of the user's follows `--` after the commands that take one.
+// Elsewhere `--` ends the options, as CLI11 reads it.
+static int own_words(const CommandLine& line, int argc, char** argv) {
   bool takes_job = false;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--" && takes_job) return i;
-    if (word == "--") break;
-    takes_job = takes_job || word == "explain" || word == "record" || word == "ab" || word == "feed";
+    if (word == "--") return takes_job ? i : argc;
+    takes_job = takes_job || line.job_commands.contains(word);
   }
   return argc;
 }
@@ -58,11 +57,8 @@ static int own_words(int argc, char** argv) {
 int main(int argc, char** argv) {
   base::start_program();
   CommandLine line;
-  for (const auto add_part :  // in the order of the help
-       {add_run_options, add_calibrate, add_largest_batch, add_list, add_new, add_report, add_compare, add_ab,
-        add_validate, add_nightly, add_explain, add_record, add_import, add_feed, add_machine, add_history,
-        add_fleet})
-    add_part(line);
+  add_run_options(line);
+  for (const auto& [place, add] : Command::all()) add(line);
   line.set_action(line.app.add_subcommand("doctor", "print what this machine has and lacks"),
                   [](const Installation& installation) {
                     std::cerr << "run_matrix: doctor is part of the script, not of this program; run "
@@ -81,7 +77,7 @@ int main(int argc, char** argv) {
     if (command->get_fallthrough())
       command->footer(
           "Options of run_matrix itself, such as --only, --scale, --set and --out, may follow too.");
-  const int own = own_words(argc, argv);
+  const int own = own_words(line, argc, argv);
   if (own < argc) line.job.command.assign(argv + own + 1, argv + argc);
   try {
     line.app.parse(own, argv);

@@ -46,7 +46,7 @@ int write_matrix(const Installation& installation, const std::string& name) {
 
 }  // namespace
 
-void add_new(CommandLine& line) {
+static void add_new(CommandLine& line) {
   const auto name = std::make_shared<std::string>();
   CLI::App* command =
       line.app.add_subcommand("new", "write configs/NAME.yaml, a short commented matrix to start from");
@@ -54,5 +54,6 @@ void add_new(CommandLine& line) {
   line.set_action(command,
                   [name](const Installation& installation) { return write_matrix(installation, *name); });
 }
+static const Command registered_new(40, add_new);
 
 }  // namespace harness

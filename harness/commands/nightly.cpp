@@ -7,7 +7,7 @@
 
 namespace harness {
 
-void add_nightly(CommandLine& line) {
+static void add_nightly(CommandLine& line) {
   const auto nightly = std::make_shared<NightlyRequest>();
   CLI::App* command = line.app.add_subcommand(
       "nightly",
@@ -27,5 +27,6 @@ void add_nightly(CommandLine& line) {
     return run_nightly(installation, line.request, *nightly, std::cout);
   });
 }
+static const Command registered_nightly(90, add_nightly);
 
 }  // namespace harness

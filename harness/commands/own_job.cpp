@@ -8,6 +8,7 @@
 namespace harness {
 
 void add_job_options(CommandLine& line, CLI::App& command) {
+  line.job_commands.insert(command.get_name());
   JobRequest& job = line.job;
   command.option_defaults()->group("Options for a command of your own (after `--`)");
   command.add_option("--steps", job.steps, "timed steps of each measurement (default: chosen by the time)")
@@ -33,7 +34,7 @@ void add_job_options(CommandLine& line, CLI::App& command) {
                    "drop the files that its loader opens from the page cache before each start");
 }
 
-void add_record(CommandLine& line) {
+static void add_record(CommandLine& line) {
   CLI::App* command = line.app.add_subcommand(
       "record",
       "one run of your own PyTorch training as a record: record -- python train.py (docs/own_job.md). "
@@ -50,8 +51,9 @@ void add_record(CommandLine& line) {
     };
   });
 }
+static const Command registered_record(110, add_record);
 
-void add_import(CommandLine& line) {
+static void add_import(CommandLine& line) {
   const auto asked = std::make_shared<TraceImport>();
   CLI::App* command = line.app.add_subcommand(
       "import", "a record from a trace that torch.profiler wrote of your own training (docs/own_job.md)");
@@ -70,5 +72,6 @@ void add_import(CommandLine& line) {
     };
   });
 }
+static const Command registered_import(120, add_import);
 
 }  // namespace harness

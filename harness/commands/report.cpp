@@ -11,7 +11,7 @@
 
 namespace harness {
 
-void add_report(CommandLine& line) {
+static void add_report(CommandLine& line) {
   const auto add = [&line](const char* name, const char* help, bool plots) {
     CLI::App* command = line.app.add_subcommand(name, help);
     const auto run = std::make_shared<fs::path>();
@@ -35,5 +35,6 @@ void add_report(CommandLine& line) {
   add("report", "rebuild tables, verdicts and report.html of a run from its records", false);
   add("plot", "like report, and also render the figures", true);
 }
+static const Command registered_report(50, add_report);
 
 }  // namespace harness

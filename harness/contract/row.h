@@ -10,117 +10,12 @@
 
 namespace harness {
 
-// All fields of a resolved row (scale applied), as in train_slice's job and the record's `config`. fields()
-// defines the meaning, unit and allowed values of each.
+// All fields of a resolved row (scale applied), as in train_slice's job and the record's `config`.
 struct Row {
-  std::string id = {};
-  std::string title = {};
-  std::string base = {};
-  std::string identity = "own";
-  std::string inferred = {};
-  double published_s = 0;
-  std::string published_ms = {};
-  std::string published_note = {};
-  std::string question = {};
-  std::string answer = {};
-  std::string skip = {};
-  std::string window = "100-399";
-
-  std::string engine = "libtorch";
-  std::string device = "cpu";
-  std::string device_file = {};
-  double time_scale = 1;
-  double core_images_per_s = 0;
-  std::string wire = "ring";
-  int64_t wire_divisor = 1;
-  int64_t nodes = 1;
-  int64_t devices = 1;
-  std::string strategy = "single";
-  std::string backend = "none";
-  std::string link = "none";
-  double link_rate_mbit = 0;
-  std::string precision = "o0";
-  bool sync_bn = false;
-
-  std::string loader = "suite";
-  std::string command = {};
-  bool compare_pixels = true;
-  std::string storage = "tmpfs";
-  std::string order = "shuffled";
-  int64_t interleave = 4;
-  int64_t shuffle_window = 1024;
-  std::string cache = "warm";
-  bool readahead = true;
-  double read_rate = 0;
-  double read_latency_ms = 0;
-  double store_rate_mbit = 0;
-  double store_latency_ms = 0;
-
-  int64_t cpus = 16;
-  int64_t loader_threads = 16;
-  int64_t ring_depth = 4;
-  std::string handing_over = "ring";
-  bool pin_loader_threads = false;
-  std::string batch_format = "float32";
-  int64_t intra_op_threads = 1;
-  bool pinned = true;
-  bool pin_thread = false;
-  bool non_blocking = true;
-  bool synchronize_copies = false;
-  bool cudnn_benchmark = true;
-  bool tf32 = true;
-  bool channels_last = false;
-  bool prefetch = false;
-  bool cuda_graphs = false;
-  bool fused_batch_norm = false;
-  bool byte_pool_indices = false;
-  std::string decoder = "cpu";
-  double gpu_sampling_ms = 100;
-
-  std::string model = "resnet18";
-  double dropout = 0;
-  int64_t width = 64;
-  int64_t image_px = 224;
-  int64_t classes = 1000;
-  int64_t batch = 256;
-  int64_t accumulation = 1;
-  bool sync_every_micro_batch = false;
-  int64_t pipeline_micro_batches = 1;
-  std::string optimizer = "sgd";
-  double learning_rate = 0.1;
-  std::string learning_rate_schedule = "constant";
-  int64_t learning_rate_warmup = 0;
-  double momentum = 0.9;
-  double weight_decay = 1e-4;
-  bool fused_sgd = true;
-
-  double bucket_mib = 25;
-  double first_bucket_mib = 1;
-  bool broadcast_buffers = true;
-  bool gradient_as_bucket_view = false;
-  bool static_buckets = false;
-  std::string compression = "none";
-  int64_t message_size = 10000000;
-  bool delay_allreduce = false;
-  double fusion_mib = 64;
-  double cycle_ms = 1;
-  bool collectives = true;
-
-  std::string part = "all";
-  bool validation = false;
-  int64_t warmup_batches = 100;
-  int64_t timed_batches = 300;
-  int64_t seed = 1;
-  bool phase_clock = true;
-  std::string malloc = "retain";
-  bool jpeg_simd = true;
-
+#define FIELD(type, name, usual, ...) type name = usual;
+#include "harness/contract/row_fields.inc"
+#undef FIELD
   std::vector<std::string> as_run = {};  // not a field: names of the fields that scales must not replace
-  int64_t ceiling_batches = 20;
-  double host_work_ms = 0;
-  int64_t loss_every = 1;
-  std::string needless = "none";
-  bool retain_graph = false;
 };
 
 // Devices of all nodes; images per batch on the first device, rounded up: a remainder goes to the first
