@@ -3,10 +3,10 @@
 
 cached() { sed -n "s/^$1:[A-Z]*=//p" build/release/CMakeCache.txt; }
 
-build_jobs() {  # a file with LibTorch's headers takes up to 1.3 GB of memory to compile
+build_jobs() {  # forty files with LibTorch's headers take up to 2.1 GB of memory to compile
   local by_memory cores
   read_limits
-  by_memory=$((free_memory_mib / 1500)) cores=$usable_cores
+  by_memory=$((free_memory_mib / 2100)) cores=$usable_cores
   ((by_memory < cores)) && cores=$by_memory
   echo $((cores < 1 ? 1 : cores))
 }

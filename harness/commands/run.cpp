@@ -80,10 +80,10 @@ static void look_at_machine(const Installation& installation, const Request& req
   execution.train_slices(has_time);
 }
 
-static int run_and_report(const Installation& installation, const Request& request, const OwnClaims& claims,
+static int run_and_report(const Installation& installation, const Request& request, const OwnParts& own,
                           Execution& execution, std::ostream& console) {
   Schedule schedule = schedule_of(installation, request, execution);
-  if (!claims.text.empty()) write_text(execution.folder() / "claims.yaml", claims.text);
+  if (!own.text.empty()) write_text(execution.folder() / "claims.yaml", own.text);
   const RepeatRules again = execution.repeat_rules();
   console << describe_plan(execution.plan(), execution.scale());
   console << schedule.described << describe(again, execution.plan())
@@ -144,12 +144,11 @@ static int explain_rows(const Installation& installation, const Request& request
 }
 
 static int only_plan(const Installation& installation, const Request& request, const AxisValues& values,
-                     std::optional<Rerun> rerun, const OwnClaims& claims, std::ostream& console) {
+                     std::optional<Rerun> rerun, const OwnParts& own, std::ostream& console) {
   return dry_run(installation, request, values, rerun, console, [&](const Records& planned) {
     std::string text;
     for (Summary& summary : summarise(planned)) {
-      if (!claims.questions.empty())
-        summary.own_claims = std::make_shared<const std::vector<Question>>(claims.questions);
+      summary.own = std::make_shared<const OwnParts>(own);
       text += claim_forecast(summary);
     }
     return text;
@@ -162,14 +161,14 @@ int run_matrix(const Installation& installation, const Request& request, bool th
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
     return follow(request, installation.train_slice);
   const AxisValues values = ask_values(installation);
-  const OwnClaims claims = own_claims(request.configs, installation.project);
-  if (request.dry_run) return only_plan(installation, request, values, std::nullopt, claims, console);
+  const OwnParts own = own_parts(request.configs, installation.project);
+  if (request.dry_run) return only_plan(installation, request, values, std::nullopt, own, console);
   Request of_matrix = request;
   of_matrix.choose_time_scales = true;
   check_outputs(request);
   const auto execution = Execution::prepare(installation, of_matrix, values);
   if (!execution) return base::kInterrupted;
-  const int code = run_and_report(installation, of_matrix, claims, *execution, console);
+  const int code = run_and_report(installation, of_matrix, own, *execution, console);
   if (!then_explain || code == base::kInterrupted) return code;
   const int explained = explain_rows(installation, request, *execution, console);
   return explained == base::kAllGood ? code : explained;
@@ -178,8 +177,8 @@ int run_matrix(const Installation& installation, const Request& request, bool th
 int continue_matrix(const Installation& installation, const Request& request, Rerun rerun,
                     std::ostream& console) {
   const AxisValues values = ask_values(installation);
-  const OwnClaims claims = own_claims(request.configs, installation.project);
-  if (request.dry_run) return only_plan(installation, request, values, rerun, claims, console);
+  const OwnParts own = own_parts(request.configs, installation.project);
+  if (request.dry_run) return only_plan(installation, request, values, rerun, own, console);
   check_outputs(request);
   const auto execution = Execution::continue_in(installation, request, values, rerun);
   if (!execution) return base::kInterrupted;
@@ -188,7 +187,7 @@ int continue_matrix(const Installation& installation, const Request& request, Re
             << (rerun == Rerun::failed ? " again: no row failed" : "") << '\n';
   else
     write_request(request.out, request);  // the number of repeats may have grown
-  return run_and_report(installation, request, claims, *execution, console);
+  return run_and_report(installation, request, own, *execution, console);
 }
 
 }  // namespace harness

@@ -13,6 +13,7 @@ using Names = std::vector<std::string>;
 
 Names known(const Entry& entry, const char* what, const Names& names) {
   const Names found = words(entry);
+  if (names.empty()) return found;
   for (const std::string& word : found)
     require_known(entry.origin, fmt::format("{} under {}", what, in_quotes(entry.key)), word, names);
   return found;

@@ -39,7 +39,8 @@ struct MatrixTable {
 // where the first of the rows ran; accuracy: what precisions learned.
 inline const std::vector<std::string> kTableLayouts = {"rows", "columns", "platform", "accuracy"};
 
-// The tables of the section, by title. `ids`: of the matrix's rows. Throws ConfigError.
+// The tables of the section, by title. `ids`: of the matrix's rows; empty: they were checked before. Throws
+// ConfigError.
 std::vector<MatrixTable> read_tables(const Entry& section, const std::vector<std::string>& ids);
 
 }  // namespace harness

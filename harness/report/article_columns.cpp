@@ -154,7 +154,7 @@ BesideBase beside_base(const Summary& summary, const MatrixTable& table, const A
                        const SummaryRow& row) {
   BesideBase found;
   if (!column.ratio || !is_among(table.rows, row.config.base)) return found;
-  const SummaryRow* base = article_row(summary, row.config.base);
+  const SummaryRow* base = find_row(summary, row.config.base);
   if (!base || row.window_differs) return found;
   const auto there = column.reading(*base).article, here = column.reading(row).article;
   if (there && here) found.reading.article = *there / *here;
@@ -179,16 +179,10 @@ BesideBase beside_base(const Summary& summary, const MatrixTable& table, const A
   return found;
 }
 
-const SummaryRow* article_row(const Summary& summary, const std::string& id) {
-  for (const SummaryRow& row : summary.rows)
-    if (row.id == id && row.config.identity != "own") return &row;
-  return nullptr;
-}
-
-std::vector<const SummaryRow*> article_rows(const Summary& summary, const std::vector<std::string>& ids) {
+std::vector<const SummaryRow*> rows_of(const Summary& summary, const std::vector<std::string>& ids) {
   std::vector<const SummaryRow*> rows;
   for (const std::string& id : ids)
-    if (const SummaryRow* row = article_row(summary, id)) rows.push_back(row);
+    if (const SummaryRow* row = find_row(summary, id)) rows.push_back(row);
   return rows;
 }
 

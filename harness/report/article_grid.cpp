@@ -67,7 +67,7 @@ void lay_out_rows(const Summary& summary, const MatrixTable& table, const Column
   grid.columns = {{"row", true}};
   for (const ArticleColumn& column : columns) grid.columns.push_back(column.head);
   for (const std::string& id : table.rows) {
-    const SummaryRow* row = article_row(summary, id);
+    const SummaryRow* row = find_row(summary, id);
     grid.rows.push_back({row ? row_mark(*row) : id});
     for (const ArticleColumn& column : columns) grid.rows.back().push_back(column.cell(row));
   }
@@ -86,13 +86,13 @@ void lay_out_columns(const Summary& summary, const MatrixTable& table, const Col
     for (size_t i = 0; i < cells.size(); ++i) grid.rows[i].push_back(cells[i]);
   };
   for (const std::string& id : table.rows) {
-    const SummaryRow* row = article_row(summary, id);
+    const SummaryRow* row = find_row(summary, id);
     add({row ? row_mark(*row) : id}, [&](const ArticleColumn& column) { return column.cell(row); });
     add({"article"}, [&](const ArticleColumn& column) {
       return row && column.reading ? article_number(column.reading(*row).article.value_or(0)) : "-";
     });
   }
-  for (const SummaryRow* row : article_rows(summary, table.rows)) {
+  for (const SummaryRow* row : rows_of(summary, table.rows)) {
     const auto beside = [&](const ArticleColumn& column) {
       return beside_base(summary, table, column, *row);
     };
@@ -108,14 +108,18 @@ void lay_out_columns(const Summary& summary, const MatrixTable& table, const Col
 }
 
 // What words and marks in a table mean.
-std::string meanings() {
-  return fmt::format(
+std::string meanings(bool of_article) {
+  std::string text = fmt::format(
       "base / row: time of the base / time of the row, above 1 = faster. In brackets: the exact 95 % "
       "interval over {0} or more runs of each row, or {1} Otherwise the range, of which there is no verdict: "
-      "it takes {0} runs, or repeats of rows of its kind (--repeat 2). reproduced: the article's ratio lies "
-      "in the interval widened by {2:.0f} %. * the base has another batch size: the ratio compares batches, "
-      "not images. ~ not stated by the article, inferred from its text. E {3}.",
-      kFewestRuns, kPooled, 100 * kArticleMargin, flag_meaning('E'));
+      "it takes {0} runs, or repeats of rows of its kind (--repeat 2). ",
+      kFewestRuns, kPooled);
+  if (of_article)
+    text += fmt::format("reproduced: the article's ratio lies in the interval widened by {:.0f} %. ",
+                        100 * kArticleMargin);
+  text += "* the base has another batch size: the ratio compares batches, not images. ";
+  if (of_article) text += "~ not stated by the article, inferred from its text. ";
+  return text + fmt::format("E {}.", flag_meaning('E'));
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ std::vector<std::string> lines_above(const Summary& summary) {
 
 Grid article_grid(const Summary& summary, const MatrixTable& table) {
   Grid grid;
-  const Rows rows = article_rows(summary, table.rows), about = article_rows(summary, table.about);
+  const Rows rows = rows_of(summary, table.rows), about = rows_of(summary, table.about);
   const bool by_row = table.layout == "rows";
   Columns columns;
   for (const TableColumn& written : table.columns) columns.push_back(column_of(summary, written));
@@ -144,13 +148,16 @@ Grid article_grid(const Summary& summary, const MatrixTable& table) {
   for (const TableNote& note : table.notes) append(grid.notes, lines_of(summary, note));
   if (about.empty() || columns.empty()) return {};
   grid.title = table.title;
-  for (const std::string& id : table.rows) add_values(columns, id, article_row(summary, id), grid.values);
+  for (const std::string& id : table.rows) add_values(columns, id, find_row(summary, id), grid.values);
   (by_row ? lay_out_rows : lay_out_columns)(summary, table, columns, grid);
   const auto windows = by_text(rows, [](const SummaryRow& row) { return row.config.window; });
   grid.above = lines_above(summary);
-  grid.above.push_back(fmt::format("Batches that the article timed: {}{}", fmt::join(windows, "; "),
-                                   windows.size() > 1 ? ": no ratios between the two windows" : ""));
-  if (has_ratios) grid.notes.push_back(meanings());
+  const bool of_article =
+      std::ranges::any_of(rows, [](const SummaryRow* row) { return row->config.identity != "own"; });
+  if (of_article)
+    grid.above.push_back(fmt::format("Batches that the article timed: {}{}", fmt::join(windows, "; "),
+                                     windows.size() > 1 ? ": no ratios between the two windows" : ""));
+  if (has_ratios) grid.notes.push_back(meanings(of_article));
   for (const std::string& line :
        by_text(about, [](const SummaryRow& row) { return row.config.published_note; }))
     grid.notes.push_back("about " + line);

@@ -7,6 +7,7 @@
 
 #include "harness/config/config.h"
 #include "harness/config/nearest.h"
+#include "harness/report/claim_question.h"
 #include "harness/report/grids.h"
 #include "harness/report/summary/summary.h"
 #include "harness/stats/records.h"
@@ -19,7 +20,7 @@ Names ratio_line(const Summary& summary, const TableNote& note) {
   if (note.rows.size() != 2)
     throw ConfigError(note.origin, "a ratio is of two rows", "rows: [BASE, ROW]",
                       fmt::format("{} rows", note.rows.size()));
-  const SummaryRow *base = article_row(summary, note.rows[0]), *row = article_row(summary, note.rows[1]);
+  const SummaryRow *base = find_row(summary, note.rows[0]), *row = find_row(summary, note.rows[1]);
   if (!base || !row || !base->ok() || !row->ok() || base->run.batches != row->run.batches ||
       base->config.window != row->config.window)
     return {};
@@ -35,7 +36,7 @@ Names ratio_line(const Summary& summary, const TableNote& note) {
 // Where the first of the rows ran, and its settings.
 Grid platform_grid(const Summary& summary, const MatrixTable& table) {
   Grid grid;
-  const auto rows = article_rows(summary, table.rows);
+  const auto rows = rows_of(summary, table.rows);
   if (rows.empty()) return grid;
   const SummaryRow& row = *rows.front();
   grid.title = table.title;
@@ -78,10 +79,14 @@ std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable
 }
 
 std::vector<Grid> article_tables(const Summary& summary) {
-  if (summary.accuracy.empty() &&
-      std::ranges::all_of(summary.rows, [](const SummaryRow& row) { return row.config.identity == "own"; }))
-    return {};
-  return grids_of(summary, article_matrix().tables);
+  Summary of_article = summary;
+  std::erase_if(of_article.rows, [](const SummaryRow& row) { return row.config.identity == "own"; });
+  if (of_article.rows.empty() && of_article.accuracy.empty()) return {};
+  return grids_of(of_article, article_matrix().tables);
+}
+
+std::vector<Grid> own_tables(const Summary& summary) {
+  return summary.own ? grids_of(summary, summary.own->tables) : std::vector<Grid>();
 }
 
 }  // namespace harness

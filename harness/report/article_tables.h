@@ -44,9 +44,8 @@ struct BesideBase {
 BesideBase beside_base(const Summary& summary, const MatrixTable& table, const ArticleColumn& column,
                        const SummaryRow& row);
 
-// The row of the article's matrix with this id; null if it was not run.
-const SummaryRow* article_row(const Summary& summary, const std::string& id);
-std::vector<const SummaryRow*> article_rows(const Summary& summary, const std::vector<std::string>& ids);
+// Those of the ids that were run.
+std::vector<const SummaryRow*> rows_of(const Summary& summary, const std::vector<std::string>& ids);
 
 std::string row_mark(const SummaryRow& row);  // the id, with ~ if its identity is inferred, E if emulated
 bool is_inferred(const SummaryRow& row, const std::string& field);  // the article does not state it
@@ -64,6 +63,7 @@ std::vector<Grid> grids_of(const Summary& summary, const std::vector<MatrixTable
 
 // Those of the article's matrix, configs/article.yaml; none for rows of other matrices.
 std::vector<Grid> article_tables(const Summary& summary);
+std::vector<Grid> own_tables(const Summary& summary);  // those of the run's own matrices
 
 // The lines that a note stands for; none if this run lacks a figure for it. Throws ConfigError for an unknown
 // name of what is computed.

@@ -1,4 +1,5 @@
-// Reads the key `claims` of a matrix: a list of claims, each one part or a list of parts.
+// Reads the key `claims` of a matrix: a list of claims, each one part or a list of parts. Keeps it and the
+// key `tables` of a user's own matrices with their run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "harness/config/installation.h"
 #include "harness/config/nearest.h"
 #include "harness/config/yaml_file.h"
+#include "harness/report/article_tables.h"
 #include "harness/report/claim_question.h"
 #include "harness/stats/records.h"
 
@@ -225,17 +227,25 @@ class PartReader {
   Question question_;
 };
 
-// The values of the key `claims`.
-std::vector<Entry> claims_in(const std::vector<Entry>& sections) {
+// The values of a key; none without it.
+std::vector<Entry> parts_under(const std::string& key, const std::vector<Entry>& sections) {
   for (const Entry& section : sections)
-    if (section.key == "claims") return items(section);
+    if (section.key == key) return key == "claims" ? items(section) : entries(section);
   return {};
+}
+
+// Throws for names of which no row can have a figure.
+MatrixTable checked(MatrixTable table) {
+  const Summary nothing;
+  for (const TableColumn& column : table.columns) column_of(nothing, column);
+  for (const TableNote& note : table.notes) lines_of(nothing, note);
+  return table;
 }
 
 }  // namespace
 
 std::vector<Question> read_claims(const std::filesystem::path& file, bool own) {
-  const std::vector<Entry> sections = read_yaml(file), claims = claims_in(sections);
+  const std::vector<Entry> sections = read_yaml(file), claims = parts_under("claims", sections);
   const auto has_rows = [](const Entry& section) { return section.key == "rows"; };
   Words ids;
   if (!claims.empty() && std::ranges::any_of(sections, has_rows)) ids = row_ids(file);
@@ -255,10 +265,9 @@ const std::vector<Question>& article_questions() {
   return all;
 }
 
-OwnClaims own_claims(const std::vector<std::filesystem::path>& matrices,
-                     const std::filesystem::path& project) {
-  OwnClaims own;
-  YAML::Node claims;
+OwnParts own_parts(const std::vector<std::filesystem::path>& matrices, const std::filesystem::path& project) {
+  OwnParts own;
+  YAML::Node claims, tables, file;
   for (const std::filesystem::path& matrix : matrices) {
     std::vector<Question> questions = read_claims(matrix, true);
     if (std::filesystem::equivalent(matrix, project / "configs" / "article.yaml")) continue;
@@ -266,11 +275,29 @@ OwnClaims own_claims(const std::vector<std::filesystem::path>& matrices,
       question.claim += claims.size();
       own.questions.push_back(std::move(question));
     }
-    for (const Entry& claim : claims_in(read_yaml(matrix))) claims.push_back(claim.value);
+    const std::vector<Entry> sections = read_yaml(matrix);
+    for (const Entry& claim : parts_under("claims", sections)) claims.push_back(claim.value);
+    for (const Entry& table : parts_under("tables", sections)) {
+      if (tables[table.key].IsDefined())
+        throw ConfigError(table.origin, "two matrices have a table of one title", "a title of its own",
+                          in_quotes(table.key));
+      tables[table.key] = table.value;
+    }
+    for (const Entry& section : sections)
+      if (section.key == "tables")
+        for (MatrixTable& table : read_tables(section, row_ids(matrix)))
+          own.tables.push_back(checked(std::move(table)));
   }
-  YAML::Node file;
-  file["claims"] = claims;
-  if (!own.questions.empty()) own.text = YAML::Dump(file) + "\n";
+  if (claims.size() > 0) file["claims"] = claims;
+  if (tables.size() > 0) file["tables"] = tables;
+  if (file.size() > 0) own.text = YAML::Dump(file) + "\n";
+  return own;
+}
+
+OwnParts read_own_parts(const std::filesystem::path& claims_file) {
+  OwnParts own{.questions = read_claims(claims_file, true)};
+  for (const Entry& section : read_yaml(claims_file))
+    if (section.key == "tables") own.tables = read_tables(section, {});
   return own;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/config/tables.h"
 #include "harness/report/claims.h"
 #include "harness/report/summary/ratio.h"
 
@@ -104,13 +105,15 @@ std::vector<Question> read_claims(const std::filesystem::path& file, bool own);
 // Those of configs/article.yaml in the project's folder, read once.
 const std::vector<Question>& article_questions();
 
-// Claims of a user's own matrices, numbered over all of them.
-struct OwnClaims {
-  std::vector<Question> questions;
-  std::string text;  // of RUN/claims.yaml, from which `report` reads them again; empty: none
+// What a user's own matrices say about their results: claims, numbered over all of them, and tables.
+struct OwnParts {
+  std::vector<Question> questions = {};
+  std::vector<MatrixTable> tables = {};
+  std::string text = {};  // of RUN/claims.yaml, from which `report` reads both again; empty: there are none
 };
-// The article's are checked if its matrix is one of these, and left out.
-OwnClaims own_claims(const std::vector<std::filesystem::path>& matrices,
-                     const std::filesystem::path& project);
+// Throws ConfigError, also for figures that a table can't have. The article's are checked if its matrix is
+// one of these, and left out.
+OwnParts own_parts(const std::vector<std::filesystem::path>& matrices, const std::filesystem::path& project);
+OwnParts read_own_parts(const std::filesystem::path& claims_file);
 
 }  // namespace harness

@@ -44,7 +44,7 @@ std::vector<Claim> claims_with(const Summary& summary,
     }
   };
   if (has_article_rows(summary)) add(article_questions());
-  if (summary.own_claims) add(*summary.own_claims);
+  if (summary.own) add(summary.own->questions);
   return claims;
 }
 

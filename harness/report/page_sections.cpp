@@ -110,6 +110,7 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
 
   json matrix = blocks_of(matrix_grid(summary));
   add_folded(matrix, remarks_in_words(summary));
+  for (const Grid& grid : own_tables(summary)) add_grid(matrix, grid);
   add("matrix", matrix);
   add("questions", blocks_of(question_grid(summary)));
   add("bottlenecks", blocks_of(bottleneck_grid(summary)));

@@ -101,8 +101,7 @@ static std::string written(const fs::path& run, const AnswerFile& answer) {
 std::vector<Summary> summaries_of(const fs::path& run, const Records& records) {
   std::vector<Summary> summaries = summarise(records);
   if (const fs::path claims = run / "claims.yaml"; fs::exists(claims))
-    for (Summary& summary : summaries)
-      summary.own_claims = std::make_shared<const std::vector<Question>>(read_claims(claims, true));
+    for (Summary& summary : summaries) summary.own = std::make_shared<const OwnParts>(read_own_parts(claims));
   const fs::path machine = run / "machine";
   if (!fs::exists(machine / "records.jsonl")) return summaries;
   std::ostringstream left_out;

@@ -23,8 +23,10 @@ namespace {
 
 // The tables after the main table of a summary.
 std::vector<Grid> further_grids(const Summary& summary) {
-  std::vector<Grid> grids = {claims_grid(summary, true),  question_grid(summary),   bottleneck_grid(summary),
-                             communication_grid(summary), rank_views_grid(summary), accuracy_grid(summary)};
+  std::vector<Grid> grids = own_tables(summary);
+  for (const Grid& grid : {claims_grid(summary, true), question_grid(summary), bottleneck_grid(summary),
+                           communication_grid(summary), rank_views_grid(summary), accuracy_grid(summary)})
+    grids.push_back(grid);
   std::erase_if(grids, &Grid::empty);
   return grids;
 }

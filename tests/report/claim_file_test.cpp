@@ -105,11 +105,11 @@ TEST(OwnClaims, OfSeveralMatricesAreNumberedOnAndKeptForTheReport) {
     std::ofstream(folder / (std::string(name) + ".yaml"))
         << "rows: {" << name << ": {batch: 256}}\nclaims:\n  - {text: \"" << name
         << ": so\", tests: [{quantity: seconds, of: " << name << ", below: 3}]}\n";
-  const OwnClaims claims =
-      own_claims({folder / "one.yaml", SOURCE_DIR "/configs/article.yaml", folder / "two.yaml"}, SOURCE_DIR);
+  const OwnParts claims =
+      own_parts({folder / "one.yaml", SOURCE_DIR "/configs/article.yaml", folder / "two.yaml"}, SOURCE_DIR);
   ASSERT_EQ(claims.questions.size(), 2u) << "without the article's";
   std::ofstream(folder / "claims.yaml") << claims.text;
-  const std::vector<Question> again = read_claims(folder / "claims.yaml", true);
+  const std::vector<Question> again = read_own_parts(folder / "claims.yaml").questions;
   ASSERT_EQ(again.size(), 2u);
   for (size_t i = 0; i < 2; ++i)
     for (const Question& question : {claims.questions[i], again[i]}) {
@@ -117,7 +117,7 @@ TEST(OwnClaims, OfSeveralMatricesAreNumberedOnAndKeptForTheReport) {
       EXPECT_EQ(question.text, std::string(i ? "two" : "one") + ": so");
       EXPECT_EQ(question.rows, (std::vector<std::string>{i ? "two" : "one"}));
     }
-  EXPECT_EQ(own_claims({SOURCE_DIR "/configs/article.yaml"}, SOURCE_DIR).text, "");
+  EXPECT_EQ(own_parts({SOURCE_DIR "/configs/article.yaml"}, SOURCE_DIR).text, "");
 }
 
 TEST(OwnClaims, AreJudgedBesideTheArticles) {
@@ -132,7 +132,7 @@ TEST(OwnClaims, AreJudgedBesideTheArticles) {
   records.add("tmpfs", step_of(1, 30));
   records.add("o1", step_of(1, 20));
   Summary summary = records.summary();
-  summary.own_claims = std::make_shared<const std::vector<Question>>(read_claims(folder / "mine.yaml", true));
+  summary.own = std::make_shared<const OwnParts>(read_own_parts(folder / "mine.yaml"));
   const std::vector<Claim> claims = claims_of(summary);
   ASSERT_EQ(claims.size(), 21u);
   EXPECT_EQ(claims[17].verdict, ClaimVerdict::holds) << claims[17].parts[0].reason;
@@ -173,6 +173,47 @@ TEST_F(OwnClaimsOfARun, EndItWithExitCode4WhereOneDoesNotHold) {
   EXPECT_EQ(with("below: 3", "rehearsal", "onw"), 2);
   EXPECT_TRUE(says("mine.yaml:3: unknown row in a claim; found 'onw'; did you mean 'own'?"));
   EXPECT_FALSE(fs::exists(directory / "run")) << "refused before anything ran";
+}
+
+class OwnTablesOfARun : public Program {
+ protected:
+  int with(const std::string& column) {
+    fs::remove_all(directory / "run");
+    std::ofstream(directory / "mine.yaml") << "rows:\n"
+                                              "  half: {batch: 256, storage: synthetic}\n"
+                                              "  whole: {batch: 512, storage: synthetic, base: half}\n"
+                                              "tables:\n"
+                                              "  Batches:\n"
+                                              "    rows: [half, whole]\n"
+                                              "    columns: {images: batch, total s: total, step: "
+                                           << column << "}\n"
+                                           << "    notes: [\"images: of one batch\"]\n";
+    write_files_that_are_no_images();
+    return run({directory / "mine.yaml", "--data", directory / "data", "--scale", "rehearsal", "--device",
+                "cpu", "--set", "timed_batches=20", "--out", directory / "run"});
+  }
+};
+
+TEST_F(OwnTablesOfARun, AreShownWithItsOtherTablesAndKept) {
+  ASSERT_EQ(with("median_ms"), 0) << output();
+  const auto is_whole = [&] {
+    EXPECT_TRUE(says("Batches\n")) << output();
+    EXPECT_TRUE(says("images: of one batch")) << output();
+    EXPECT_FALSE(says("article timed")) << "its rows are none of the article's";
+  };
+  is_whole();
+  EXPECT_SAYS(content_of(directory / "run" / "table.md"), "Batches");
+  EXPECT_SAYS(content_of(directory / "run" / "report.html"), "images: of one batch");
+  EXPECT_FALSE(fs::exists(directory / "run" / "article.txt"));
+  ASSERT_EQ(run({"report", directory / "run"}), 0) << "which needs the run's folder alone";
+  is_whole();
+}
+
+TEST_F(OwnTablesOfARun, OfAnUnknownFigureAreRefusedBeforeAnythingRuns) {
+  EXPECT_EQ(with("medain_ms"), 2);
+  EXPECT_TRUE(says("mine.yaml:7: unknown figure in column 'step'")) << output();
+  EXPECT_TRUE(says("did you mean 'median_ms'?")) << output();
+  EXPECT_FALSE(fs::exists(directory / "run"));
 }
 
 TEST_F(OwnClaimsOfARun, AreForecastByADryRun) {

@@ -73,7 +73,7 @@ Question question_of(const Limits& limits) {
 }
 
 ClaimVerdict claim(Summary summary, const Limits& limits) {
-  summary.own_claims = std::make_shared<const std::vector<Question>>(1, question_of(limits));
+  summary.own = std::make_shared<const OwnParts>(OwnParts{.questions = {question_of(limits)}});
   return claims_of(summary).back().verdict;
 }
 

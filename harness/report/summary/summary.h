@@ -81,7 +81,7 @@ struct AccuracyRow {
   bool ok() const { return status == "OK"; }
 };
 
-struct Question;  // a part of a claim (report/claim_question.h)
+struct OwnParts;  // report/claim_question.h
 
 // The rows of one scale on one device. They share one table.
 struct Summary {
@@ -89,14 +89,14 @@ struct Summary {
   std::string mark;  // REHEARSAL, SMOKE, EMULATED; empty at the article's scale on real devices
   // One line each; if a value differs within the run, all values.
   std::string scale_summary, machine, build, data;
-  std::string set;                    // fields changed by --set, `field=value field=value`
-  std::string inferred;               // fields that the article states for none of the rows
-  std::string timed_batches;          // `300`, or all numbers that occur
-  std::vector<SummaryRow> rows;       // in the order in which rows first occur
-  std::vector<AccuracyRow> accuracy;  // rows with `validation`; they are not in `rows`
-  std::string about_machine;          // machine_sentence() of the run's folder `machine`; empty without it
-  std::string fed;                    // from there: what the machine feeds; empty if unknown
-  std::shared_ptr<const std::vector<Question>> own_claims;  // of the run's own matrices; null: none
+  std::string set;                      // fields changed by --set, `field=value field=value`
+  std::string inferred;                 // fields that the article states for none of the rows
+  std::string timed_batches;            // `300`, or all numbers that occur
+  std::vector<SummaryRow> rows;         // in the order in which rows first occur
+  std::vector<AccuracyRow> accuracy;    // rows with `validation`; they are not in `rows`
+  std::string about_machine;            // machine_sentence() of the run's folder `machine`; empty without it
+  std::string fed;                      // from there: what the machine feeds; empty if unknown
+  std::shared_ptr<const OwnParts> own;  // claims and tables of the run's own matrices; null: none
 };
 
 // The row with this id, and the one that `row` is compared with; null if the summary doesn't have it.
