@@ -241,8 +241,8 @@ Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const 
   return Resolver(scale, values, device).load(file);
 }
 
-std::vector<std::string> row_ids(const std::filesystem::path& file) {
-  return Resolver({}, {}, "").read(read_yaml(file));
+std::vector<std::string> row_ids(const std::vector<Entry>& sections) {
+  return Resolver({}, {}, "").read(sections);
 }
 
 const Matrix& article_matrix() {

@@ -31,8 +31,8 @@ Matrix load_matrix(const std::filesystem::path& file, const Scale& scale, const 
 // configs/article.yaml of the installation with no scale, read once. Throws as load_matrix().
 const Matrix& article_matrix();
 
-// The ids of a file's rows, without resolving them. Throws ConfigError.
-std::vector<std::string> row_ids(const std::filesystem::path& file);
+// The ids of the rows of a file with these sections, without resolving them. Throws ConfigError.
+std::vector<std::string> row_ids(const std::vector<Entry>& sections);
 
 // Throws ConfigError with `origin` when the settings of a row contradict each other.
 void check_combination(const Row& row, const Origin& origin, const AxisValues& values);

@@ -234,29 +234,35 @@ std::vector<Entry> parts_under(const std::string& key, const std::vector<Entry>&
   return {};
 }
 
+// The claims and tables of a file. Where it also has rows, they may only name these.
+OwnParts parts_in(const std::vector<Entry>& sections, bool own) {
+  const auto has = [&](const char* key) { return std::ranges::count(sections, key, &Entry::key) > 0; };
+  Words ids;
+  if (has("rows") && (has("claims") || has("tables"))) ids = row_ids(sections);
+  OwnParts parts;
+  const std::vector<Entry> claims = parts_under("claims", sections);
+  for (size_t i = 0; i < claims.size(); ++i)
+    for (const Entry& part : items(claims[i])) {
+      parts.questions.push_back(PartReader(ids).read(part));
+      parts.questions.back().claim = i + 1;
+      parts.questions.back().own = own;
+    }
+  for (const Entry& section : sections)
+    if (section.key == "tables") parts.tables = read_tables(section, ids);
+  return parts;
+}
+
 // Throws for names of which no row can have a figure.
-MatrixTable checked(MatrixTable table) {
+void check(const MatrixTable& table) {
   const Summary nothing;
   for (const TableColumn& column : table.columns) column_of(nothing, column);
   for (const TableNote& note : table.notes) lines_of(nothing, note);
-  return table;
 }
 
 }  // namespace
 
 std::vector<Question> read_claims(const std::filesystem::path& file, bool own) {
-  const std::vector<Entry> sections = read_yaml(file), claims = parts_under("claims", sections);
-  const auto has_rows = [](const Entry& section) { return section.key == "rows"; };
-  Words ids;
-  if (!claims.empty() && std::ranges::any_of(sections, has_rows)) ids = row_ids(file);
-  std::vector<Question> questions;
-  for (size_t i = 0; i < claims.size(); ++i)
-    for (const Entry& part : items(claims[i])) {
-      questions.push_back(PartReader(ids).read(part));
-      questions.back().claim = i + 1;
-      questions.back().own = own;
-    }
-  return questions;
+  return parts_in(read_yaml(file), own).questions;
 }
 
 const std::vector<Question>& article_questions() {
@@ -269,13 +275,13 @@ OwnParts own_parts(const std::vector<std::filesystem::path>& matrices, const std
   OwnParts own;
   YAML::Node claims, tables, file;
   for (const std::filesystem::path& matrix : matrices) {
-    std::vector<Question> questions = read_claims(matrix, true);
+    const std::vector<Entry> sections = read_yaml(matrix);
+    OwnParts parts = parts_in(sections, true);
     if (std::filesystem::equivalent(matrix, project / "configs" / "article.yaml")) continue;
-    for (Question& question : questions) {
+    for (Question& question : parts.questions) {
       question.claim += claims.size();
       own.questions.push_back(std::move(question));
     }
-    const std::vector<Entry> sections = read_yaml(matrix);
     for (const Entry& claim : parts_under("claims", sections)) claims.push_back(claim.value);
     for (const Entry& table : parts_under("tables", sections)) {
       if (tables[table.key].IsDefined())
@@ -283,10 +289,10 @@ OwnParts own_parts(const std::vector<std::filesystem::path>& matrices, const std
                           in_quotes(table.key));
       tables[table.key] = table.value;
     }
-    for (const Entry& section : sections)
-      if (section.key == "tables")
-        for (MatrixTable& table : read_tables(section, row_ids(matrix)))
-          own.tables.push_back(checked(std::move(table)));
+    for (MatrixTable& table : parts.tables) {
+      check(table);
+      own.tables.push_back(std::move(table));
+    }
   }
   if (claims.size() > 0) file["claims"] = claims;
   if (tables.size() > 0) file["tables"] = tables;
@@ -295,10 +301,7 @@ OwnParts own_parts(const std::vector<std::filesystem::path>& matrices, const std
 }
 
 OwnParts read_own_parts(const std::filesystem::path& claims_file) {
-  OwnParts own{.questions = read_claims(claims_file, true)};
-  for (const Entry& section : read_yaml(claims_file))
-    if (section.key == "tables") own.tables = read_tables(section, {});
-  return own;
+  return parts_in(read_yaml(claims_file), true);
 }
 
 }  // namespace harness

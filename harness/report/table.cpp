@@ -96,10 +96,12 @@ bool write_report(const std::filesystem::path& run_dir, const std::vector<Summar
     const std::string screen = first_screen_text(summary);
     first += screen;
     text += (text.empty() ? "" : "\n") + console_table(summary);
-    for (const Grid& grid : further_grids(summary)) text += "\n" + console_text(grid);
     markdown += (markdown.empty() ? "" : "\n") + (screen.empty() ? "" : "```\n" + screen + "```\n") +
                 markdown_table(summary);
-    for (const Grid& grid : further_grids(summary)) markdown += "\n" + markdown_text(grid);
+    for (const Grid& grid : further_grids(summary)) {
+      text += "\n" + console_text(grid);
+      markdown += "\n" + markdown_text(grid);
+    }
   }
   console << text;
   write_text(run_dir / "table.txt", left_out + first + text);
