@@ -159,7 +159,7 @@ int run_matrix(const Installation& installation, const Request& request, bool th
                std::ostream& console) {
   if (then_explain) refuse_followers(request, "--explain");
   if (launcher_of(request) == "env" && is_follower() && !request.dry_run)
-    return follow(request, installation.train_slice);
+    return follow(request, installation);
   const AxisValues values = ask_values(installation);
   const OwnParts own = own_parts(request.configs, installation.project);
   if (request.dry_run) return only_plan(installation, request, values, std::nullopt, own, console);

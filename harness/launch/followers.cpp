@@ -80,13 +80,16 @@ bool is_follower() {
 }
 
 static void run_rank(const AnnouncedRow& row, const fs::path& done, const Request& request,
-                     const fs::path& train_slice) {
+                     const Installation& installation) {
   base::Command command;
-  const fs::path job = fs::path(row.directory) / "job.json";
-  prepare_rank(command, read_job(job).row);
+  LaunchSetting setting;
+  setting.directory = row.directory;
+  const Row of_job = read_job(setting.directory / "job.json").row;
+  prepare_rank(command, of_job);
   command.environment["MASTER_PORT"] = std::to_string(row.port);
   command.environment["RANK_LOGS"] = row.directory;
-  wrap_rank(command, rank_of_environment(), {train_slice, "--job", job}, request, row.directory);
+  wrap_rank(command, rank_of_environment(), rank_program(of_job, installation, setting), request,
+            row.directory);
   const pid_t pid = start(command);
   for (int status = 0; ::waitpid(pid, &status, WNOHANG) == 0; std::this_thread::sleep_for(kFollowerPoll))
     if (fs::exists(done) || base::interrupted()) {
@@ -103,7 +106,7 @@ void refuse_followers(const Request& request, const std::string& what) {
                            "without torchrun, or with --launcher local, mpirun or slurm");
 }
 
-int follow(const Request& request, const fs::path& train_slice) {
+int follow(const Request& request, const Installation& installation) {
   const fs::path& run = request.out;
   if (run.empty())
     throw std::runtime_error("launcher env: name a folder that all ranks can access with --out");
@@ -117,7 +120,7 @@ int follow(const Request& request, const fs::path& train_slice) {
     const fs::path next = board(run) / std::to_string(row);
     if (fs::exists(next)) {
       run_rank(decode<AnnouncedRow>(base::require_json(base::read_file(next))), next.string() + ".done",
-               request, train_slice);
+               request, installation);
       ++row;
     } else if (fs::exists(board(run) / kEnd)) {
       return 0;  // the leader's exit code reports the result

@@ -5,6 +5,7 @@
 #pragma once
 #include <filesystem>
 
+#include "harness/config/installation.h"
 #include "harness/config/request.h"
 
 namespace harness {
@@ -39,6 +40,6 @@ void refuse_followers(const Request& request, const std::string& what);
 
 // Runs a follower until the leader announces the end; returns the exit code. Throws std::runtime_error when
 // the folder contains an older run or the leader doesn't start.
-int follow(const Request& request, const std::filesystem::path& train_slice);
+int follow(const Request& request, const Installation& installation);
 
 }  // namespace harness

@@ -138,7 +138,7 @@ int run_nightly(const Installation& installation, const Request& request, const 
   if (asked.repeats == 0) asked.repeats = kRunsOfANight;
   const bool follows = launcher_of(asked) == "env" && is_follower();
   if (asked.dry_run) return dry_run(installation, asked, ask_values(installation), std::nullopt, console);
-  if (follows) return follow(asked, installation.train_slice);
+  if (follows) return follow(asked, installation);
 
   check_outputs(asked);
   const fs::path folder = history_folder(installation, nightly.history);

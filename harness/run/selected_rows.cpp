@@ -28,12 +28,6 @@ AxisValues ask_values(const Installation& installation) {
                                      installation.train_slice.string(), why));
 }
 
-using Notes = std::map<std::string, std::vector<std::string>>;
-
-static void add_notes(Notes& notes, const Notes& more) {
-  for (const auto& [row, texts] : more) notes[row].insert(notes[row].end(), texts.begin(), texts.end());
-}
-
 // Tables and plots of one run compare its rows, so all of them are measured or all are emulated.
 static void refuse_mixed_devices(const std::vector<Row>& rows, const AxisValues& values) {
   for (const Row& row : rows)
@@ -109,16 +103,18 @@ Selection select_rows(const Installation& installation, const Request& request, 
     selection.repeated.clear();
     for (const Matrix& matrix : matrices)
       selection.repeated.insert(selection.repeated.end(), matrix.repeated.begin(), matrix.repeated.end());
-    return select(matrices, request.only);
+    std::vector<Row> rows = select(matrices, request.only);
+    if (request.device != "auto") set_fields(rows, {"device=" + device}, scale, values);
+    selection.notes = choose_backends(rows, request.oversubscribe, values);
+    if (request.devices > 0)
+      for (const auto& [row, notes] : rederive_for_devices(rows, request.devices, values))
+        selection.notes[row].insert(selection.notes[row].end(), notes.begin(), notes.end());
+    for (Row& row : rows) row.seed = request.seed;
+    set_fields(rows, request.set, scale, values);
+    return rows;
   };
   if (request.scale == "auto" && device == "cuda") fit_to_memory(installation, selection.scale, rows_at);
   selection.rows = rows_at(selection.scale);
-  if (request.device != "auto") set_fields(selection.rows, {"device=" + device}, selection.scale, values);
-  add_notes(selection.notes, choose_backends(selection.rows, request.oversubscribe, values));
-  if (request.devices > 0)
-    add_notes(selection.notes, rederive_for_devices(selection.rows, request.devices, values));
-  for (Row& row : selection.rows) row.seed = request.seed;
-  set_fields(selection.rows, request.set, selection.scale, values);
   refuse_mixed_devices(selection.rows, values);
   read_device_files(selection, installation.project,
                     colon == std::string::npos ? kDefaultDeviceFile : request.device.substr(colon + 1),

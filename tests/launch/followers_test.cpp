@@ -11,12 +11,13 @@
 
 namespace harness::followers_test {
 
-TEST(Followers, ARankHasTheEnvironmentOfItsRow) {
+TEST(Followers, ARankHasTheEnvironmentAndTheProgramOfItsRow) {
   const TemporaryFolder folder;
   Request request;
   request.out = folder / "run";
-  request.wrap = "sh -c 'env > environment'";
+  request.wrap = "sh -c 'env > environment; echo \"$0\" \"$@\" > program'";
   Job job;
+  job.row.engine = "pytorch";
   job.row.malloc = "retain";
   job.row.intra_op_threads = 3;
   job.row.jpeg_simd = false;
@@ -24,12 +25,18 @@ TEST(Followers, ARankHasTheEnvironmentOfItsRow) {
   std::optional<Leading> leading(request.out);
   const FollowedRow row(request.out, folder, 4711);
   leading.reset();  // the run ends after this row
-  EXPECT_EQ(follow(request, "train_slice"), 0);
+  Installation installation;
+  installation.train_slice = "train_slice";
+  installation.project = "project";
+  installation.python = "python";
+  EXPECT_EQ(follow(request, installation), 0);
   const std::string environment = "\n" + base::read_file(folder / "environment");
   for (const char* variable : {"MALLOC_ARENA_MAX=1", "OMP_NUM_THREADS=3", "JSIMD_FORCENONE=1",
                                "MASTER_PORT=4711", "RUN_MATRIX_WRAPPED=1"})
     EXPECT_NE(environment.find("\n" + std::string(variable) + "\n"), std::string::npos)
         << variable << environment;
+  EXPECT_EQ(base::read_file(folder / "program"),
+            "python project/bench/twin/twin.py --job " + (folder / "job.json").string() + "\n");
 }
 
 }  // namespace harness::followers_test

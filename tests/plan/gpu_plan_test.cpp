@@ -18,12 +18,16 @@ TEST_F(GpuPlan, TakesTheArticlesScaleWhereItsBatchesFit) {
   const std::string text = plan(4, {"--only", "0,1"}, 512);
   EXPECT_SAYS(text, "sizes of the article");
   EXPECT_FALSE(says("but batches"));
+  plan(4, {"--only", "0,1", "--set", "batch=128"}, 200);
+  EXPECT_FALSE(says("but batches")) << "128 images fit";
 }
 
 TEST_F(GpuPlan, DividesBatchesUntilTheyFitAndSaysSo) {
   const std::string text = plan(4, {"--only", "0,1"}, 200);
   EXPECT_SAYS(text, "article/4") << "512 images on one device, of which 200 fit";
   EXPECT_SAYS(text, "batches / 4: 128 images of row 0 are the most that fit");
+  EXPECT_SAYS(plan(4, {"--only", "12", "--devices", "2"}, 200),
+              "batches / 2: 128 images of row 12 are the most that fit");
 }
 
 TEST_F(GpuPlan, RefusesAGpuThatHoldsNothing) {

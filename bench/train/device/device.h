@@ -99,6 +99,8 @@ class Device {
   // False: tensors on it hold no values, so that there is neither a loss nor an accuracy nor a gradient to
   // check.
   virtual bool computes() const { return true; }
+  // An emulated device's operations take this many times as long as those of the device that it stands for.
+  virtual double time_stretch() const { return 1; }
   // After the slice of `batches` timed batches in `total_s`: why its figures mean nothing, or that they do.
   virtual std::vector<harness::RecordCheck> checks(double /*total_s*/, int64_t /*batches*/) const {
     return {};

@@ -92,6 +92,9 @@ class Emulated : public Device, public Accelerator {
   at::Device torch_device() const override { return device_; }
   std::string name() const override { return options_.emulation->device.name; }
   bool computes() const override { return false; }
+  double time_stretch() const override {
+    return options_.emulation->time_scale / double(options_.emulation->batch_divisor);
+  }
   Accelerator* accelerator() override { return this; }
 
   void batch_arrived(const Batch& batch) override {
