@@ -64,6 +64,10 @@ class Report:
         with open(os.path.join(self.folder, f"{what}-{self.rank}-{answer}"), "w"):
             pass
 
+    def answers(self, what):
+        """Of the ranks of this machine, so far."""
+        return [name.split("-")[2] for name in os.listdir(self.folder) if name.startswith(what + "-")]
+
     def all_say(self, what, answer, limit_s=5):
         """Whether the ranks of this machine say the same within this time. Where no launcher tells how many they are, all ranks
         are waited for, and may be missing."""
@@ -71,7 +75,7 @@ class Report:
         self.say(what, answer)
         until = time.monotonic() + limit_s
         while True:
-            said = [name.split("-")[2] for name in os.listdir(self.folder) if name.startswith(what + "-")]
+            said = self.answers(what)
             if len(said) >= (here or self.world) or time.monotonic() >= until:
                 return len(set(said)) == 1 and len(said) >= here
             time.sleep(0.02)

@@ -48,6 +48,8 @@ class Segments:
         self.updates += iteration.updates
         if self.iterations == 1:
             self.report.flush()
+            if self.report.world > 1:
+                self.report.say("first", self.what_counts())
             for do in self.at_first:
                 do()
         if self.warming_up:
@@ -59,11 +61,15 @@ class Segments:
         elif self.change != "loader_alone":
             self.count(iteration)
 
+    def what_counts(self):
+        return "batches" if self.loaders.training else "updates"
+
     def count_as_the_other_ranks(self):
-        """All must begin and end a segment at the same step. Of accelerate's ranks, the first may take batches for all of them."""
+        """All must begin and end a segment at the same step. Of accelerate's ranks, the first may take batches for all of them;
+        it has then ended its warm-up when the others wait for it in theirs."""
         self.compared = True
-        answer = "batches" if self.loaders.training else "updates"
-        if self.report.world > 1 and not self.report.all_say("counts", answer, limit_s=20):
+        if self.report.world > 1 and (len(set(self.report.answers("first"))) > 1 or
+                                      not self.report.all_say("counts", self.what_counts(), limit_s=20)):
             self.report.say("counts", "differ")  # those that come later shall decide alike
             self.loaders.never_train()
             self.first_update = 2 * self.warmup
