@@ -14,7 +14,7 @@ build_jobs() {  # forty files with LibTorch's headers take up to 2.1 GB of memor
 # The settings that CMake's cache would keep from an earlier configuration.
 configuration() { printf '%s|%s|%s' "${CMAKE_PREFIX_PATH:-}" "${CC:-}" "${CXX:-}"; }
 
-configure() {  # PRESET (release, or ci with tests) CUDA (ON or OFF). Parts that are already configured stay.
+configure() {  # PRESET (release, or ci with tests) CUDA TRAINING (each ON or OFF). Parts that are already configured stay.
   local stamp=build/release/.configured
   if [[ -f build/release/CMakeCache.txt ]] &&
     { ! [[ $(cached CMAKE_HOME_DIRECTORY) -ef . && $(cached CMAKE_GENERATOR) == Ninja ]] ||
@@ -28,8 +28,11 @@ configure() {  # PRESET (release, or ci with tests) CUDA (ON or OFF). Parts that
   fi
   local cuda=$2
   [[ ! -f build/release/CMakeCache.txt || $(cached BUILD_CUDA) != ON ]] || cuda=ON
-  run cmake --preset "$1" "-DBUILD_CUDA=$cuda" >&2 || fail "the configuration failed; CMake's message is above" "repair what it names, then repeat"
-  configuration >"$stamp"
+  local options=("-DBUILD_TRAINING=$3")
+  [[ $3 == OFF ]] || options+=("-DBUILD_CUDA=$cuda")
+  run cmake --preset "$1" "${options[@]}" >&2 ||
+    fail "the configuration failed; CMake's message is above" "repair what it names, then repeat"
+  [[ $3 == OFF ]] || configuration >"$stamp"
 }
 
 # Shows Ninja's lines "[N/M] what" as one changing line on a terminal, otherwise one line per quarter. Other lines,

@@ -33,6 +33,7 @@ touch "$sandbox/libtorch/lib/libtorch_cpu.so"
 cat >"$project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.22)
 project(sandbox LANGUAGES CXX)
+option(BUILD_TRAINING "" ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 foreach(program run_matrix train_slice make_dataset)
   add_executable(${program} main.cpp)
@@ -100,6 +101,8 @@ check "each command is shown" says '+ env DEBIAN_FRONTEND=noninteractive apt-get
 check "package lists are fetched once" [ "$(grep -c '^apt-get update' apt_calls)" == 1 ]
 check "and the install is the last call" grep -q '^apt-get install' <(tail -n 1 apt_calls)
 check "pip's failure is one clear line" says 'set-up: pip could not download or install torch==2.11.0'
+check "and is the last one, after what was compiled meanwhile" grep -q 'pip could not download' <(tail -n 2 output)
+check "run_matrix needs no LibTorch" test -x project/build/release/run_matrix -a ! -e project/build/release/train_slice
 tool nvcc 'echo Cuda compilation tools, release 13.0, V13.0.48'
 tool nvidia-smi 'echo 550.54.15'
 check "an old driver ends the set-up before anything is installed" exits 2 with_tools project/run_matrix
