@@ -78,6 +78,7 @@ def main(folder):
     for row in ("plain", "nhwc", "graphs", "byte-pool"):
         lines.append((f"row {row} / the slower of loader and step", 0.95, loader_ratio(loader, row)))
     lines.append(("with phase times / without", 0.99, ratio(rate(clock, "clock-on"), rate(clock, "clock-off"))))
+    lines.append(("with readings of the GPU / without", 0.99, ratio(rate(clock, "clock-on"), rate(clock, "unsampled"))))
     for layer in ("stem", "layer3"):
         own, other = (bandwidth(kernels, f"statistics/{layer}/{whose}") for whose in ("own", "libtorch"))
         lines.append((f"batch norm's statistics, {layer} / LibTorch's", 1.0, ratio(own, other)))

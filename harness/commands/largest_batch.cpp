@@ -12,8 +12,6 @@
 namespace harness {
 namespace {
 
-constexpr double kAlmostNoTime = 1e-6;  // the probe waits for its kernels; how long they take does not matter
-
 struct SearchedRow {
   std::string row;
   uint64_t memory_cap_bytes = 0;
@@ -48,7 +46,7 @@ int find_largest_batch(const Installation& installation, Request request, const 
   job.row.accumulation = 1;  // the images of one micro-batch are what memory has to hold
   const auto device = selection.device_files.find(job.row.device_file);
   const EmulatedDevice* emulated = device == selection.device_files.end() ? nullptr : &device->second;
-  if (emulated) job.emulation = Emulation{*emulated, 1, kAlmostNoTime};
+  if (emulated) job.emulation = emulation_of_probe(*emulated, 1);
   if (!emulated && job.row.device == "cpu") job.memory_cap_bytes = int64_t(asked.memory_cap_bytes);
   const std::string memory = memory_of(job.row, emulated, asked);
   const base::Scratch scratch;

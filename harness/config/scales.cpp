@@ -89,8 +89,8 @@ void apply(const Scale& scale, Row& row, const AxisValues& values) {
     if (field_text(row, when.field) == when.value) set(when.set);
 }
 
-RecordScale record_of(const Scale& scale) {
-  return {scale.name, scale.summary, scale.batch_divisor, scale.c0, scale.decoded_images_per_s};
+RecordScale record_of(const Row& row, const Scale& scale) {
+  return {scale.name, scale.summary, batch_divisor_of(row, scale), scale.c0, scale.decoded_images_per_s};
 }
 
 }  // namespace harness

@@ -45,7 +45,7 @@ int64_t batch_divisor_of(const Row& row, const Scale& scale);
 // Applies the scale's settings to a row; they replace the row's settings, except those in row.as_run.
 void apply(const Scale& scale, Row& row, const AxisValues& values);
 
-// `scale` of a record.
-RecordScale record_of(const Scale& scale);
+// `scale` of a row's record.
+RecordScale record_of(const Row& row, const Scale& scale);
 
 }  // namespace harness

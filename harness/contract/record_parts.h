@@ -17,7 +17,7 @@ struct RecordScale {
   int64_t batch_divisor = 1, c0 = 0;
   std::optional<double> decoded_images_per_s = {};
   KEYS(RecordScale, REQUIRED(name, "article, rehearsal, emulated or smoke"),
-       KEY(batch_divisor, "divisor of the article's batch sizes"),
+       KEY(batch_divisor, "divisor of the row's batch in the matrix file"),
        KEY(c0, "loader threads per node of the article's row [7]"), KEY(summary, "the scale in one sentence"),
        WHEN_SET(decoded_images_per_s,
                 "full-size images that all cores of this machine decoded in a second before the run; the "

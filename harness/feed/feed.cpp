@@ -25,7 +25,6 @@ constexpr int64_t kFewestBatches = 8;
 constexpr int64_t kEnoughBatches = 16;   // smaller batches are preferred to fewer ones
 constexpr int64_t kImagesPerCore = 900;  // stand-in images, so that large hosts have enough for cold rows
 constexpr int64_t kSmallestBatch = 16, kLargestBatch = 1024;
-constexpr double kAlmostNoTime = 1e-6;  // how long the probe's kernels take does not matter
 
 class Feed {
  public:
@@ -74,7 +73,7 @@ class Feed {
     const base::Scratch scratch;
     Job job;
     job.row = row;
-    job.emulation = Emulation{device_, execution_.scale().batch_divisor, kAlmostNoTime};
+    job.emulation = emulation_of_probe(device_, execution_.scale().batch_divisor);
     for (; !probe_memory(installation_, job, scratch.path()); job.row.batch /= 2)
       if (job.row.batch == 1)
         return fmt::format(

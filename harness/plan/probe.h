@@ -30,6 +30,11 @@ LargestBatch largest_batch(const std::function<bool(int64_t images)>& fits);
 nlohmann::json probe(const Installation& installation, Job job, const std::string& what,
                      const fs::path& folder, int* exit_code = nullptr);
 
+// A probe waits for its kernels, and how long they take does not matter: in almost no time.
+inline Emulation emulation_of_probe(const EmulatedDevice& device, int64_t batch_divisor) {
+  return {device, batch_divisor, /*time_scale=*/1e-6};
+}
+
 // Whether a device's share of the job's row fits into its memory: tried with training steps in a process of
 // its own, so that the memory is free. Throws PreparationError when the probe fails in another way.
 bool probe_memory(const Installation& installation, const Job& job, const fs::path& folder);

@@ -79,7 +79,7 @@ static void set_head(Record& record, const RowSetting& setting, const PlannedRow
   record.repeat = repeat;
   record.config = row;
   record.set = fmt::format("{}", fmt::join(setting.request.set, " "));
-  record.scale = record_of(setting.scale);
+  record.scale = record_of(row, setting.scale);
   record.device.kind = row.device;
   record.machine = setting.machine;
   record.build = setting.build;

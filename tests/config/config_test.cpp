@@ -87,6 +87,7 @@ TEST(AsRun, HoldsWhateverTheScaleAndIsTakenOverByLike) {
     EXPECT_EQ(rows[1].width, 40) << scale << ": its own value overrides that of `like`";
     EXPECT_EQ(rows[1].loader_threads, 1) << scale;
     const Scale& here = find_scale(scales(), scale);
+    EXPECT_EQ(record_of(rows[0], here).batch_divisor, 1) << "the cascade shows the batch as it ran";
     EXPECT_EQ(batch_divisor_of(rows[0], here), 1) << "an emulated device computes so many images, not more";
     EXPECT_EQ(batch_divisor_of(rows_from("rows: {c: {batch: 512}}\n", scale)[0], here), here.batch_divisor);
   }

@@ -27,7 +27,7 @@ TEST(Scales, EachSaysWhy) {
   ASSERT_EQ(scales.size(), 6u);
   for (const Scale& scale : scales) {
     EXPECT_GT(scale.reasoning.size(), 50u) << scale.name;
-    EXPECT_EQ(record_of(scale).c0, scale.c0);
+    EXPECT_EQ(record_of(Row(), scale).c0, scale.c0);
   }
   EXPECT_THROW(find_scale(scales, "articel"), ConfigError);
 }
