@@ -103,7 +103,7 @@ TEST_P(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
   for (Record& record : records) set_times(record, mean);
   const std::vector<ClaimPart> truth = parts_of(records);
 
-  constexpr int kDraws = 1000;
+  const int draws = std::getenv("CLAIMS_REPEATS") ? 1000 : 400;
   std::mt19937 random(18);
   std::uniform_real_distribution<double> factor(-std::log(setting.unequal), std::log(setting.unequal));
   std::vector<size_t> order(repeats.size());
@@ -111,7 +111,7 @@ TEST_P(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
   int errors = 0;
   size_t tested = 0, decided = 0;
   std::map<std::string, int> wrong;  // by part
-  for (int draw = 0; draw < kDraws; ++draw) {
+  for (int draw = 0; draw < draws; ++draw) {
     double scatter = 1;
     for (size_t i = 0; i < records.size(); ++i) {
       const size_t run = i % size_t(setting.runs);
@@ -134,13 +134,13 @@ TEST_P(ClaimsFamily, ErrsInAtMostOneOfTwentyRunsOfEqualRows) {
     }
     errors += errs;
   }
-  std::cout << setting.name << ": " << errors << " of " << kDraws << " runs have a false verdict; "
-            << double(tested) / kDraws << " parts of claims are tested, " << double(decided) / kDraws
+  std::cout << setting.name << ": " << errors << " of " << draws << " runs have a false verdict; "
+            << double(tested) / draws << " parts of claims are tested, " << double(decided) / draws
             << " decided\n";
   for (const auto& [text, count] : wrong) std::cout << count << " x wrong: " << text << '\n';
-  EXPECT_GE(tested / kDraws, setting.fewest_tested);
-  EXPECT_GE(decided, size_t(kDraws)) << "a family without verdicts can't err";
-  EXPECT_LE(errors, kDraws / 20);
+  EXPECT_GE(tested / size_t(draws), setting.fewest_tested);
+  EXPECT_GE(decided, size_t(draws)) << "a family without verdicts can't err";
+  EXPECT_LE(errors, draws / 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(, ClaimsFamily,
