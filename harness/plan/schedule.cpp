@@ -171,7 +171,7 @@ void show_left_out(const fs::path& run, std::ostream& console) {
   std::ifstream stream(run / kLeftOut);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (text.empty()) return;
-  console << "left out for the budget (./run_matrix --resume " << run.string() << " runs them):\n" << text;
+  console << "left out (./run_matrix --resume " << run.string() << " runs them):\n" << text;
 }
 
 }  // namespace harness

@@ -121,7 +121,7 @@ void blame_loader(const Record& record, const Times& times, Bottleneck& found) {
     found.cause = "storage, which reads ahead";
     found.figure += fmt::format("; the disk delivers {:.0f} times the bytes of the images", amplified);
     found.changes = {"no_readahead"};
-  } else if (times.read_share >= kMostlyReading) {
+  } else if (times.read_share >= kMostlyReading || record.config.part == "reading") {
     found.cause = "storage";
     found.changes = {"packed", "in_memory"};
   } else if (threads < cores) {

@@ -39,7 +39,7 @@ void LiveLine::begin_row(const Row& row) {
   ++row_number_;
   id_ = row.id;
   label_ = row.title;
-  batch_ = row.batch;
+  batch_ = double(row.batch) * (row.device_file.empty() ? 1 : row.time_scale);
   batches_ = row.warmup_batches + row.timed_batches;
   row_began_ = last_plain_ = Clock::now();
   first_batch_ = 0;
@@ -69,8 +69,7 @@ void LiveLine::show(Progress& progress) {
     const double batches_per_second = double(done - first_batch_) / elapsed;
     const double row_left_s = double(batches_ - int64_t(done)) / batches_per_second;
     const double row_s = seconds(now - row_began_) + row_left_s;
-    text += fmt::format(", {:.0f} images/s, {} left", batches_per_second * double(batch_),
-                        clock_text(row_left_s));
+    text += fmt::format(", {:.0f} images/s, {} left", batches_per_second * batch_, clock_text(row_left_s));
     if (rows_ > 0 || rest_)
       text += fmt::format(", about {} for the rest", clock_text(others_s(row_s, row_left_s)));
   }

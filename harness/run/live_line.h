@@ -30,7 +30,8 @@ class LiveLine {
   bool terminal_;
   Rest rest_;
   std::string id_, label_, run_label_;
-  int64_t batch_ = 0, batches_ = 0;
+  double batch_ = 0;  // images; on emulated devices times time_scale, for images/s in their time
+  int64_t batches_ = 0;
   Clock::time_point row_began_, last_plain_, first_batch_at_;
   uint64_t first_batch_ = 0;
   double rows_s_ = 0;  // time of the rows that have ended

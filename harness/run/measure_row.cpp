@@ -229,8 +229,14 @@ static void add_trace(Record& record, const RowSetting& setting, const fs::path&
 
 static std::string end_text(const Record& record) {
   if (!is_ok(record)) return fmt::format("{}: {}", record.status, record.reason);
-  return fmt::format("{:.2f} s for {} batches, {:.0f} images/s", *record.total_s, *record.timed_batches,
-                     *record.images_per_second);
+  if (!record.emulation || record.feed)
+    return fmt::format("{:.2f} s for {} batches, {:.0f} images/s", *record.total_s, *record.timed_batches,
+                       *record.images_per_second);
+  const Emulation& emulation = *record.emulation;
+  return fmt::format("{:.2f} s for {} batches, {:.0f} images/s in the devices' time ({:.2f} s here)",
+                     *record.total_s * double(emulation.batch_divisor) / emulation.time_scale,
+                     *record.timed_batches, *record.images_per_second * emulation.time_scale,
+                     *record.total_s);
 }
 
 std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,

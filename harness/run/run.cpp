@@ -89,6 +89,10 @@ void run_scheduled(Execution& execution, Schedule& schedule, double budget_s, co
           {planned.row.id, fmt::format("repeat {}: the budget was used up", run.repeat), true});
     else if (!execution.run(planned, run.repeat, line)) {
       whole = false;
+      for (; i < schedule.runs.size(); ++i)
+        schedule.left_out.push_back(
+            {execution.plan()[schedule.runs[i].row].row.id,
+             fmt::format("repeat {}: the run was interrupted", schedule.runs[i].repeat)});
       break;
     }
     time.ended(run.row, watch.s() - before_s);

@@ -88,6 +88,8 @@ TEST(Bottleneck, IsTheLargestPartThatTheRowWaitsFor) {
   json record = record_of({.load = 209, .loader_alone = 290});
   record["config"]["loader_threads"] = 8;
   EXPECT_EQ(judged(record).cause, "decoding") << "there are no cores for more threads";
+  record["config"]["part"] = "reading";
+  EXPECT_EQ(judged(record).cause, "storage") << "nothing is decoded";
 }
 
 // 100 images in 425.5 ms: 235 images/s, beside a loader that reaches 240 and a step that reaches 292 alone,

@@ -236,6 +236,16 @@ TEST(Explanation, PricesGiveTheGainPerUnitOfMoney) {
   EXPECT_FALSE(change_in(explanation, "no_decoding").price);
   const std::string text = explain_text({explanation});
   EXPECT_SAYS(text, "50 (50 to 50)") << "1000 images/s for 20 EUR";
+
+  for (json& run : runs) {
+    run["config"]["time_scale"] = 8;
+    run["emulation"] = golden("every_key.jsonl").at(5)["emulation"];  // batches / 16
+  }
+  const Explanation emulated = explanations_of(pointers_to(typed(runs))).at(0);
+  EXPECT_NEAR(emulated.images_per_second, 8000, 1e-6) << "in the devices' time";
+  EXPECT_NEAR(change_in(emulated, "more_cores").images_per_second, 16000, 1e-6);
+  EXPECT_NEAR(change_in(emulated, "in_memory").price.value(), 8000 * 0.1 * 0.5, 1e-6);
+  EXPECT_SAYS(explain_text({emulated}), "60 batches of 512 images; blocks: 5; unchanged: 8000 images/s");
 }
 
 // A row and two changes, with the price of a kWh and these other keys of a price file.

@@ -230,8 +230,7 @@ TEST(FirstScreen, IsEmptyWithoutARowThatRan) {
 }
 
 TEST(Rates, OfEmulatedRowsAreTheArticles) {
-  const std::vector<json> records = {emulated_records::emulated("0", 161),
-                                     emulated_records::emulated("12", 41.6)};
+  std::vector<json> records = {emulated_records::emulated("0", 161), emulated_records::emulated("12", 41.6)};
   const Summary summary = summary_of(records);
   const Rates rates = rates_of(summary);
   EXPECT_FALSE(rates.multiples);
@@ -240,6 +239,11 @@ TEST(Rates, OfEmulatedRowsAreTheArticles) {
   EXPECT_TRUE(rates.rows[0].by_construction) << "the device file was calibrated on it";
   EXPECT_FALSE(rates.rows[1].by_construction);
   EXPECT_EQ(rates.rows[0].batch, 512);
+
+  records[0]["feed"] = {{"devices", 8}, {"asked", 8}, {"purpose", "asked"}};
+  const Summary fed = summary_of(records);
+  EXPECT_NEAR(rates_of(fed).rows[0].here.value(), 512 * 300 / 161.0 / 8, 1e-6)
+      << "its time_scale makes it as fast as eight devices";
 }
 
 TEST(Rates, OfARehearsalAreMultiplesAndNeverBesideTheArticlesImagesPerSecond) {

@@ -86,9 +86,10 @@ const SummaryRow& first_of_chain(const Summary& summary, const SummaryRow& row) 
   return *first;
 }
 
-std::optional<double> articles_images_per_s(const RowRate& rate) {
-  const double seconds = rate.row->config.published_s;
-  return seconds > 0 ? std::optional(double(rate.batch) * kArticleBatches / seconds) : std::nullopt;
+std::optional<double> articles_images_per_s(const SummaryRow& row) {
+  const double seconds = row.config.published_s;
+  const int64_t batch = row.config.batch * row.record->scale.batch_divisor;
+  return seconds > 0 ? std::optional(double(batch) * kArticleBatches / seconds) : std::nullopt;
 }
 
 }  // namespace
@@ -124,21 +125,21 @@ Rates rates_of(const Summary& summary) {
   const std::vector<ArticleComparison> all_beside = article_comparisons(summary);
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow& first = first_of_chain(summary, row);
-    RowRate rate{.row = &row, .first = &first, .batch = row.config.batch * row.record->scale.batch_divisor};
+    RowRate rate{.row = &row, .first = &first, .batch = row.config.batch};
+    const bool in_devices_time = row.record->emulation && !row.record->feed;
+    if (in_devices_time) rate.batch *= row.record->emulation->batch_divisor;
     const auto has_rate = [](const SummaryRow& one) { return one.ok() && has_comparable_rate(*one.record); };
     if (has_rate(row) && (!rates.multiples || has_rate(first))) {
-      rate.here =
-          rates.multiples
-              ? total_ratio(summary, first, row).value * double(row.config.batch) / double(first.config.batch)
-              : row.images_per_second * (summary.device == "emulated" ? row.config.time_scale : 1);
+      rate.here = rates.multiples ? total_ratio(summary, first, row).value * double(row.config.batch) /
+                                        double(first.config.batch)
+                                  : row.images_per_second * (in_devices_time ? row.config.time_scale : 1);
       rate.low = *rate.here * row.total_s / row.total_max_s;
       rate.high = *rate.here * row.total_s / row.total_min_s;
     }
     if (summary.scale != "smoke" && (comparable || rates.multiples))
-      rate.article = articles_images_per_s(rate);
+      rate.article = articles_images_per_s(row);
     if (rates.multiples && rate.article) {
-      const auto of_first = articles_images_per_s(
-          {.row = &first, .batch = first.config.batch * first.record->scale.batch_divisor});
+      const auto of_first = articles_images_per_s(first);
       rate.article = of_first ? std::optional(*rate.article / *of_first) : std::nullopt;
     }
     const auto beside = std::ranges::find_if(all_beside, [&](const auto& one) { return one.row == &row; });

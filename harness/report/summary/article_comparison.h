@@ -49,7 +49,7 @@ struct RowRate {
   std::optional<double> here = {}, low = {}, high = {};
   std::optional<double> article = {};  // empty where the article states none or it can't be compared
   bool by_construction = false;        // `here` follows from a setting or from the article's figure itself
-  int64_t batch = 0;                   // the article's images per batch
+  int64_t batch = 0;                   // images per batch of `here`
 };
 
 struct Rates {

@@ -42,9 +42,8 @@ struct Energy {
 std::optional<double> measured_joules_per_image(const RecordList& runs);
 
 // By measured_joules_per_image(), else stated: watts of the row's cores and devices / images
-// per second; a processor's row needs watts_per_core, others watts_per_gpu. Emulated devices count at the
-// speed of the devices that they stand for. `devices`: number of them that the stated power is for. nullopt:
-// unknown.
+// per second (of emulated devices in their own time); a processor's row needs watts_per_core, others
+// watts_per_gpu. `devices`: number of them that the stated power is for. nullopt: unknown.
 std::optional<Energy> energy_of(const RecordList& runs, const Prices& prices, double images_per_second,
                                 int64_t devices);
 

@@ -36,8 +36,7 @@ std::optional<Energy> energy_of(const RecordList& runs, const Prices& prices, do
   if (!(on_processor ? prices.watts_per_core : prices.watts_per_gpu)) return std::nullopt;
   double watts = double(record.config.cpus * nodes_with_cores(record)) * prices.watts_per_core.value_or(0);
   if (!on_processor) watts += double(devices) * *prices.watts_per_gpu;
-  const double time_scale = record.emulation ? record.emulation->time_scale : 1;
-  return Energy{watts / (images_per_second * time_scale), false};
+  return Energy{watts / images_per_second, false};
 }
 
 }  // namespace harness

@@ -123,10 +123,8 @@ std::optional<double> price_of(const ExplainedChange& change, const Row& row,
   // Twice the speed: as many devices again.
   if (name == "faster_device") return of(double(all_devices(before)), prices.gpu);
   const double more_images_per_s = change.images_per_second - explanation.images_per_second;
-  // Emulated devices and their storage are slower by time_scale.
-  const double scale = explanation.emulated ? before.time_scale : 1;
   if (name == "in_memory" && explanation.bytes_per_image > 0 && more_images_per_s > 0)
-    return of(more_images_per_s * scale * explanation.bytes_per_image * 1e-6, prices.mb_per_s);
+    return of(more_images_per_s * explanation.bytes_per_image * 1e-6, prices.mb_per_s);
   if (name == "faster_link" && row.link_rate_mbit > 0)
     return of((row.link_rate_mbit - before.link_rate_mbit) * 1e-3 * double(before.nodes), prices.gbit_per_s);
   return std::nullopt;
@@ -177,11 +175,15 @@ void explain(Explanation& result, const RunsByChange& all) {
   result.unchanged = unchanged->second.records;
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
-  if (result.blocks > 0) result.images_per_second = median_images_per_second(unchanged->second);
+  // Emulated devices, their cores and their storage are slower here by time_scale.
+  const double time_scale = result.emulated ? result.row.time_scale : 1;
+  if (result.blocks > 0) result.images_per_second = time_scale * median_images_per_second(unchanged->second);
   const Gains gains(all);
   for (const Intervention& change : interventions())
-    if (change.name != std::string("unchanged") && all.count(change.name))
+    if (change.name != std::string("unchanged") && all.count(change.name)) {
       result.changes.push_back(explained(change, all, gains, result.row.batch));
+      result.changes.back().images_per_second *= time_scale;
+    }
   if (result.prices && result.prices->kwh)
     result.energy = energy_of(unchanged->second.records, *result.prices, result.images_per_second,
                               all_devices(result.row));
