@@ -243,15 +243,12 @@ Facts explain_facts(const Explanation& explanation) {
     facts.insert(facts.end(), own.begin(), own.end());
     return facts;
   }
-  int64_t batch = row.batch;
-  if (explanation.emulated && !explanation.unchanged.empty())
-    batch *= explanation.unchanged.front()->emulation->batch_divisor;
   facts.emplace_back(
       "Measured with",
       fmt::format("{} batches of {} images; blocks: {}; unchanged: {:.0f} images/s; storage {}, "
                   "cache {}, strategy {}, {} cores, {} loader threads",
-                  row.timed_batches, batch, explanation.blocks, explanation.images_per_second, row.storage,
-                  row.cache, row.strategy, row.cpus, row.loader_threads));
+                  row.timed_batches, row.batch, explanation.blocks, explanation.images_per_second,
+                  row.storage, row.cache, row.strategy, row.cpus, row.loader_threads));
   return facts;
 }
 

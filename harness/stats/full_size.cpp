@@ -41,6 +41,7 @@ void enlarge(Record& record) {
   // Of the images that were loaded here, whose number grows with the batch.
   if (record.environment.window_own_s) *record.environment.window_own_s *= double(divisor);
   const double factor = double(divisor) / time_scale;
+  if (record.intervention) record.intervention->added_ms *= factor;
   for (const Key& key : kType<Record>.keys()) {
     const bool is_samples = key.find_in<Samples>(&record);
     if (key.presence == Presence::figure || key.find_in<std::optional<RecordCommunication>>(&record))
@@ -53,7 +54,7 @@ void enlarge(Record& record) {
 
 Records at_full_size(Records records) {
   for (Record& record : records)
-    if (record.emulation && !record.feed && !record.intervention) enlarge(record);
+    if (record.emulation && !record.feed) enlarge(record);
   return records;
 }
 

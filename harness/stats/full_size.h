@@ -12,8 +12,8 @@ namespace harness {
 // because the rates that limit them follow. `emulated` says how the row ran; wall_s, memory and what others
 // did stay as they were here.
 //
-// Runs of `feed`, whose time_scale is the number of devices, and of `explain`, which compares a row with
-// itself, stay as they are. For tables, plots and comparisons; records.jsonl has what was measured.
+// Runs of `feed`, whose time_scale is the number of devices, stay as they are. For tables, plots and
+// comparisons; records.jsonl has what was measured.
 Records at_full_size(Records records);
 
 }  // namespace harness

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "harness/report/explain_text.h"
+#include "harness/stats/full_size.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
 
@@ -241,7 +242,8 @@ TEST(Explanation, PricesGiveTheGainPerUnitOfMoney) {
     run["config"]["time_scale"] = 8;
     run["emulation"] = golden("every_key.jsonl").at(5)["emulation"];  // batches / 16
   }
-  const Explanation emulated = explanations_of(pointers_to(typed(runs))).at(0);
+  const Records full_size = at_full_size(typed(runs));
+  const Explanation emulated = explanations_of(pointers_to(full_size)).at(0);
   EXPECT_NEAR(emulated.images_per_second, 8000, 1e-6) << "in the devices' time";
   EXPECT_NEAR(change_in(emulated, "more_cores").images_per_second, 16000, 1e-6);
   EXPECT_NEAR(change_in(emulated, "in_memory").price.value(), 8000 * 0.1 * 0.5, 1e-6);

@@ -6,6 +6,7 @@
 #include "harness/report/bottleneck.h"
 #include "harness/report/summary/article_comparison.h"
 #include "harness/report/table.h"
+#include "harness/stats/full_size.h"
 #include "tests/support/emulated_records.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
@@ -231,7 +232,8 @@ TEST(FirstScreen, IsEmptyWithoutARowThatRan) {
 
 TEST(Rates, OfEmulatedRowsAreTheArticles) {
   std::vector<json> records = {emulated_records::emulated("0", 161), emulated_records::emulated("12", 41.6)};
-  const Summary summary = summary_of(records);
+  const Records full_size = at_full_size(typed(records));
+  const Summary summary = summarise(full_size).at(0);
   const Rates rates = rates_of(summary);
   EXPECT_FALSE(rates.multiples);
   EXPECT_NEAR(rates.rows[0].article.value(), 512 * 300 / 161.0, 1e-6);

@@ -70,13 +70,18 @@ TEST(FullSize, TheLimitsOfTheLoaderFollow) {
   EXPECT_DOUBLE_EQ(loader_images_per_s(at_full_size({record})[0].config), 16 * 117.5);
 }
 
-TEST(FullSize, RealDevicesAndRunsOfFeedAndExplainStayAsTheyAre) {
-  Record real = ran("0", 16), feed = ran("search-4", 0.5), explain = ran("7-unchanged", 8);
+TEST(FullSize, RealDevicesAndRunsOfFeedStayAsTheyAre) {
+  Record real = ran("0", 16), feed = ran("search-4", 0.5);
   real.emulation.reset();
   feed.feed.emplace();
-  explain.intervention.emplace();
-  for (const Record& record : at_full_size({real, feed, explain}))
-    EXPECT_EQ(record.config.batch, 8) << record.row;
+  for (const Record& record : at_full_size({real, feed})) EXPECT_EQ(record.config.batch, 8) << record.row;
+}
+
+TEST(FullSize, WorkThatExplainAddedGrowsAsTheBatchesDo) {
+  Record added = ran("7-added_latency", 8);
+  added.intervention.emplace().added_ms = 3;
+  const Record full = at_full_size({added})[0];
+  EXPECT_DOUBLE_EQ(full.intervention->added_ms / *full.total_s, 3 / *added.total_s);
 }
 
 }  // namespace

@@ -126,13 +126,11 @@ Rates rates_of(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) {
     const SummaryRow& first = first_of_chain(summary, row);
     RowRate rate{.row = &row, .first = &first, .batch = row.config.batch};
-    const bool in_devices_time = row.record->emulation && !row.record->feed;
-    if (in_devices_time) rate.batch *= row.record->emulation->batch_divisor;
     const auto has_rate = [](const SummaryRow& one) { return one.ok() && has_comparable_rate(*one.record); };
     if (has_rate(row) && (!rates.multiples || has_rate(first))) {
       rate.here = rates.multiples ? total_ratio(summary, first, row).value * double(row.config.batch) /
                                         double(first.config.batch)
-                                  : row.images_per_second * (in_devices_time ? row.config.time_scale : 1);
+                                  : row.images_per_second;
       rate.low = *rate.here * row.total_s / row.total_max_s;
       rate.high = *rate.here * row.total_s / row.total_min_s;
     }

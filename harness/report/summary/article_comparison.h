@@ -59,8 +59,7 @@ struct Rates {
   std::vector<RowRate> rows;  // in the order of the summary
 };
 
-// On emulated devices images/s are the article's: of its batch, and of devices that aren't slowed down by
-// time_scale.
+// On emulated devices images/s are the article's, since their records are at full size (at_full_size()).
 Rates rates_of(const Summary& summary);
 
 }  // namespace harness

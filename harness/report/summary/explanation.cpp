@@ -175,15 +175,11 @@ void explain(Explanation& result, const RunsByChange& all) {
   result.unchanged = unchanged->second.records;
   result.blocks = unchanged->second.seconds.size();
   result.why_not = unchanged->second.why_not;
-  // Emulated devices, their cores and their storage are slower here by time_scale.
-  const double time_scale = result.emulated ? result.row.time_scale : 1;
-  if (result.blocks > 0) result.images_per_second = time_scale * median_images_per_second(unchanged->second);
+  if (result.blocks > 0) result.images_per_second = median_images_per_second(unchanged->second);
   const Gains gains(all);
   for (const Intervention& change : interventions())
-    if (change.name != std::string("unchanged") && all.count(change.name)) {
+    if (change.name != std::string("unchanged") && all.count(change.name))
       result.changes.push_back(explained(change, all, gains, result.row.batch));
-      result.changes.back().images_per_second *= time_scale;
-    }
   if (result.prices && result.prices->kwh)
     result.energy = energy_of(unchanged->second.records, *result.prices, result.images_per_second,
                               all_devices(result.row));

@@ -15,7 +15,7 @@ namespace harness {
 struct ExplainedChange {
   const Intervention* change = nullptr;
   std::string why_not;           // it has no run with a figure: why
-  double images_per_second = 0;  // median; of emulated devices in their own time
+  double images_per_second = 0;  // median
   // Over the unchanged runs, and over those of its partner (`over`), in the blocks that both ran: above 1
   // when the change is faster. With fewer than kFewestRuns an interval by the scatter of all changes of the
   // row (stats/inference.h), if there is one, else a range.
@@ -51,7 +51,7 @@ struct Explanation {
   std::optional<Prices> prices;
   double bytes_per_image = 0;            // encoded; 0: unknown
   std::optional<Energy> energy;          // unchanged; only with the price of a kWh
-  double images_per_second = 0;          // unchanged, likewise
+  double images_per_second = 0;          // unchanged, median
   size_t blocks = 0;                     // runs of the unchanged row
   std::string why_not;                   // without such runs: the reason of the last one
   std::vector<ExplainedChange> changes;  // reliefs by falling gain, then dependences and burdens
