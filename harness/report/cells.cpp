@@ -51,9 +51,9 @@ std::string median_cell(const RunStatistics& run) {
 std::string ratio_cell(const SummaryRow& row) {
   if (!row.ratio) return "-";
   const std::string base = row.config.base;
-  return fmt::format("{:.2f}{}{}{} {}", *row.ratio, row.batch_differs ? "*" : "",
+  return fmt::format("{:.2f}{}{}{}{} {}", *row.ratio, row.batch_differs ? "*" : "",
                      row.window_differs ? "!" : "", row.ratio_of_some_rounds ? "'" : "",
-                     width_of(base) > 8 ? fit(base, 8) : base);
+                     row.ratio_undisturbed ? "\"" : "", width_of(base) > 8 ? fit(base, 8) : base);
 }
 
 struct CellColumn {
@@ -166,18 +166,23 @@ std::vector<std::string> legend_lines(const Summary& summary) {
       "seconds of the row (above 1 = faster){}; article: the ratio of the article's figures.",
       any_repeats(summary) ? ", the mean of the runs' logarithms, not the quotient of the medians" : ""));
   std::string codes;
-  bool batch = false, window = false, rounds = false;
+  bool batch = false, window = false, rounds = false, undisturbed = false;
   for (const SummaryRow& row : summary.rows) {
     if (row.ok()) codes += codes_of(row);
     batch |= row.ratio && row.batch_differs;
     window |= row.ratio && row.window_differs;
     rounds |= row.ratio_of_some_rounds;
+    undisturbed |= row.ratio_undisturbed;
   }
   if (batch) lines.push_back("* the base has another batch size: the ratio compares batches, not images.");
   if (rounds)
     lines.push_back(
         "' of the rounds that both ran, because the machine's speed changes between rounds: it is not that "
         "of the seconds shown.");
+  if (undisturbed)
+    lines.push_back(
+        "\" of the seconds less the share of processor time that others took: it is not that of the seconds "
+        "shown.");
   if (window) lines.push_back("! the base was timed in another window.");
   for (char code : std::set<char>(codes.begin(), codes.end()))
     lines.push_back(fmt::format("flag {}: {}", code, flag_meaning(code)));

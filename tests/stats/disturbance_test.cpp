@@ -8,6 +8,7 @@
 
 #include "harness/compare/comparison.h"
 #include "harness/report/summary/ratio.h"
+#include "harness/report/table.h"
 #include "tests/support/claim_records.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/typed_records.h"
@@ -110,6 +111,8 @@ TEST(Disturbance, RatiosOfATableAreUndisturbed) {
   EXPECT_TRUE(summary.rows[1].ratio_undisturbed);
   EXPECT_DOUBLE_EQ(summary.rows[1].total_s, 12.5);  // as measured
   EXPECT_TRUE(total_ratio(summary, summary.rows[0], summary.rows[1]).undisturbed);
+  EXPECT_SAYS(console_table(summary), "1.00\" tmpfs");
+  EXPECT_SAYS(console_table(summary), "\" of the seconds less the share of processor time that others took");
   records[1]["cache"] = {{"state", "cold"}};
   summary = summarise(typed(records)).at(0);
   EXPECT_NEAR(*summary.rows[1].ratio, 0.8, 1e-9);
