@@ -85,7 +85,7 @@ ProbeReport report_of(const std::vector<RankSteps>& ranks) {
     rank.world = read.trace.world;
     rank.end = "done";
     rank.iterations = int64_t(read.steps.segment.steps.size());
-    if (!read.trace.device.empty()) rank.device = read.trace.device;
+    rank.device = read.trace.device;
     rank.segments.push_back(read.steps.segment);
   }
   return report;
@@ -121,7 +121,7 @@ int import_traces(const Installation& installation, const Request& request, cons
   }
   const RankSteps& first = ranks.front();
   RecordMachine machine;
-  machine.cpu = "not told by the trace";
+  machine.cpu = "a machine that the trace doesn't name";
   JobFrame frame{{"import"}, machine, describe_build()};
   for (const RankSteps& rank : ranks) frame.command.push_back(rank.file.string());
   JobEnd end;

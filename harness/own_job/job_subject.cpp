@@ -132,7 +132,7 @@ void JobSubject::learn(const ProbeReport& report, const JobEnd& end) {
   facts_.world = std::max<int64_t>(1, first.world);
   facts_.cores = int64_t(base::available_cpus().size());
   facts_.threads = std::max<int64_t>(1, first.threads);
-  facts_.gpu = first.device != "cpu";
+  facts_.gpu = !first.device.empty() && first.device != "cpu";
   facts_.why_quota_stays = why_quota_stays();
   if (const JobLoader* loader = training_loader(report)) {
     facts_.loader = true;

@@ -41,7 +41,7 @@ struct ProbeSegment {
 
 struct ProbeRank {
   int64_t rank = 0, world = 1, cores = 0, threads = 0, iterations = 0;
-  std::string python, torch, device = "cpu", error, end;  // end: done, exit or no steps; empty: killed
+  std::string python, torch, device, error, end;  // end: done, exit or no steps; empty: killed
   std::optional<double> self_us;
   std::vector<JobLoader> loaders;
   std::vector<ProbeSegment> segments;
@@ -51,7 +51,7 @@ struct ProbeRank {
   // What the lines of kind `start` and `end` tell; the other members have lines of their own.
   KEYS(ProbeRank, KEY(rank, "number of the process"), KEY(world, "processes"), KEY(cores, "that it may use"),
        KEY(threads, "of its arithmetic"), KEY(iterations, "that it made in all"), KEY(python, "version"),
-       KEY(torch, "version"), KEY(device, "the GPU's name, or cpu"),
+       KEY(torch, "version"), KEY(device, "the GPU's name, or cpu; empty: unknown"),
        KEY(self_us, "of the probe, per iteration"), Key{"why", &ProbeRank::end, "it ended"});
 };
 

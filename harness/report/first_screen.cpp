@@ -27,13 +27,20 @@ bool is_measured(const SummaryRow& row) { return row.ok(); }
 bool is_to_train(const SummaryRow& row) { return trains(row.config); }
 bool has_trained(const SummaryRow& row) { return row.ok() && is_to_train(row); }
 
+// Of a user's own job as far as its records tell: a trace needs to name no device.
+std::string ran_on(const Summary& summary) {
+  if (summary.device == "emulated") return " on emulated devices, not this machine's";
+  if (summary.device == "cuda") return " on its GPUs";
+  const Record& run = *summary.rows.front().record;
+  const std::string& name = run.device.name;
+  if (summary.device == "own" && name.empty()) return "";
+  return summary.device == "cpu" || name == run.machine.cpu ? " on its processor" : " on " + name;
+}
+
 std::string headline_of(const Summary& summary) {
   if (!summary.about_machine.empty()) return summary.about_machine;
-  const std::string on = summary.device == "emulated" ? "emulated devices, not this machine's"
-                         : summary.device == "cpu"    ? "its processor"
-                                                      : "its GPUs";
-  return fmt::format("{}: {} of {} rows ran on {}", summary.machine, rows_with(summary, is_measured),
-                     summary.rows.size(), on);
+  return fmt::format("{}: {} of {} rows ran{}", summary.machine, rows_with(summary, is_measured),
+                     summary.rows.size(), ran_on(summary));
 }
 
 std::string feed_line(const Summary& summary) {
@@ -47,8 +54,11 @@ std::string feed_line(const Summary& summary) {
 
 std::string trained_line(const Summary& summary) {
   if (summary.device != "emulated")
-    return fmt::format("{} of {} rows trained for real on this {}", rows_with(summary, has_trained),
-                       rows_with(summary, is_to_train), summary.device == "cuda" ? "machine" : "processor");
+    return fmt::format("{} of {} rows trained for real{}", rows_with(summary, has_trained),
+                       rows_with(summary, is_to_train),
+                       summary.device == "cuda"  ? " on this machine"
+                       : summary.device == "cpu" ? " on this processor"
+                                                 : "");
   const std::string sentence = trained_sentence(summary);
   return sentence.empty() ? "not checked in this run: emulated devices only wait" : sentence;
 }

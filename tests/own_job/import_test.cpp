@@ -94,6 +94,21 @@ TEST_F(Import, PhasesAndDeviceTimesAreThoseOfTheTrace) {
   EXPECT_EQ(record["device_ms"].size(), device.size());
   for (const auto& [phase, ms] : device) EXPECT_NEAR(mean(record["device_ms"][phase][0]), ms, 1e-6) << phase;
   EXPECT_TRUE(says("GPUs busy in 44.0 % of the steps' time"));
+  EXPECT_TRUE(says("1 of 1 rows ran on GPU X\n"));
+}
+
+TEST_F(Import, ATraceWithoutAGpuNamesNoDevice) {
+  json trace = Trace().steps(4).object;
+  trace["deviceProperties"] = json::array();
+  auto& events = trace["traceEvents"];
+  events.erase(
+      std::remove_if(events.begin(), events.end(),
+                     [](const json& it) { return it["cat"] == "kernel" || it["cat"] == "gpu_memcpy"; }),
+      events.end());
+  ASSERT_EQ(import({write(trace)}), 0);
+  EXPECT_FALSE(records_in("run").at(0)["device"].contains("name"));
+  EXPECT_TRUE(says("a machine that the trace doesn't name: 1 of 1 rows ran\n")) << output();
+  EXPECT_TRUE(says("rows trained for real\n"));
 }
 
 TEST_F(Import, ADeviceFileIsCalibratedFromIt) {

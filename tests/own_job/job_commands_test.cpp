@@ -18,6 +18,7 @@ TEST_F(JobCommands, RecordKeepsOneRunAndItsPhases) {
   EXPECT_NEAR(record["images_per_second"], 2 * 32 / 0.030, 60) << "of both ranks";
   EXPECT_TRUE(fs::exists(directory / "run/report.html"));
   EXPECT_FALSE(says("--device own")) << "remedies of rows";
+  EXPECT_TRUE(says("1 of 1 rows ran on its processor"));
 }
 
 TEST_F(JobCommands, TwoCommandsAreComparedInBlocks) {
