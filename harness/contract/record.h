@@ -116,8 +116,10 @@ struct Record {
       WHEN_SET(wrap, "only with --wrap"),
       WHEN_SET(attempt, "only of rows that ran again because others disturbed them"),
       WHEN_SET(pair, "only of runs of `ab`"), WHEN_SET(feed, "only of runs of `feed`"),
-      WHEN_SET(device_rates,
-               "only of runs of `feed` and `machine`: images/s that one device computes, by device file"),
+      WHEN_SET(
+          device_rates,
+          "only of runs of `feed` and `machine`: images/s that one device computes, by device file; `own`: as "
+          "named for a job"),
       WHEN_SET(intervention, "only of runs of `explain`"),
       WHEN_SET(job, "only of a user's own training job (device `own`)"),
       WHEN_SET(

@@ -117,7 +117,10 @@ void JobSubject::keep(Record record, const std::string& change, int64_t block, d
   record.repeat = repeats_[change]++;
   record.row = change == "unchanged" ? std::string(kJobRow) : std::string(kJobRow) + "-" + change;
   record.config.id = record.row;
-  record.intervention = RecordIntervention{kJobRow, change, block, added_ms, std::nullopt};
+  if (!job_.device_rate)
+    record.intervention = RecordIntervention{kJobRow, change, block, added_ms, std::nullopt};
+  else if (is_ok(record))
+    record.device_rates["own"] = job_.device_rate(batch_of_a_rank(record));
   append(std::move(record));
 }
 

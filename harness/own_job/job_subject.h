@@ -1,6 +1,7 @@
 // A user's job as something that is started again and again, each time with changes, and whose times become
 // records.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct JobRequest {
   std::string step_line;             // a regular expression; empty: steps are told by the probe
   bool may_write = false;            // the job writes to the real file systems
   bool cold = false;                 // its files are dropped from the page cache before each start
+  std::function<double(double)> device_rate;  // of feed: items/s that a device takes in batches of so many
 };
 
 // Iterations of one start during which a change is made; `name`: of the intervention.

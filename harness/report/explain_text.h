@@ -15,6 +15,7 @@ std::string explain_text(const std::vector<Explanation>& explanations);
 
 // Question and answer, what is fed, what binds, what the asked number needs: one sentence each.
 Facts feed_facts(const FeedAnswer& answer);
+Facts feed_facts(const JobFeed& feed);
 
 // Utilisation by number of devices; the changes made to find what binds.
 Grid feed_grid(const FeedAnswer& answer);

@@ -102,6 +102,20 @@ Facts feed_facts(const FeedAnswer& answer) {
   return facts;
 }
 
+Facts feed_facts(const JobFeed& feed) {
+  const Location& rate = feed.rate;
+  const double taken = feed.device_items_per_s;
+  return {{"Its loader delivers",
+           fmt::format("{:.4g} items/s ({:.4g} to {:.4g}) with nothing else to do; {} runs", rate.value,
+                       rate.low, rate.high, rate.runs)},
+          {"One device takes", fmt::format("{:.4g} items/s, a batch of {} in {:.4g} ms", taken, feed.batch,
+                                           1e3 * feed.batch / taken)},
+          {"It feeds",
+           fmt::format("{:.3g} such devices ({:.3g} to {:.3g}){}", feed.devices(), rate.low / taken,
+                       rate.high / taken,
+                       feed.on_processor ? "; here the step's own work on the processor is left out" : "")}};
+}
+
 Grid feed_grid(const FeedAnswer& answer) {
   Grid grid;
   grid.title = "Utilisation by number of devices (emulated)";

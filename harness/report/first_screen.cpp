@@ -150,7 +150,7 @@ std::string picture_text(const Summary& summary) {
 FirstScreen first_screen(const Summary& summary) {
   FirstScreen screen;
   if (rows_with(summary, is_measured) == 0 || feed_answer(summary) || machine_answer(summary) ||
-      summary.rows.front().record->intervention)
+      summary.rows.front().record->intervention || job_feed(summary.rows.front().records))
     return screen;
   screen.headline = headline_of(summary);
   if (const std::string claims = claims_line(claims_of(summary)); !claims.empty())

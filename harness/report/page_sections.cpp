@@ -152,6 +152,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
 
 json explain_sections(const Records& records) {
   json sections = json::array();
+  if (const auto fed = job_feed(pointers_to(records)))
+    sections.push_back(section("what this job's loader feeds", json::array({{{"facts", feed_facts(*fed)}}})));
   for (const Explanation& explanation : explanations_of(pointers_to(records))) {
     json blocks = json::array({{{"facts", explain_facts(explanation)}}});
     add_grid(blocks, explain_grid(explanation));

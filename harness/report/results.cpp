@@ -92,6 +92,12 @@ static AnswerFile answer_of(const std::vector<Summary>& summaries) {
   return {};
 }
 
+// The answer about a row or job of which one thing at a time was changed, whose table says less than this.
+static AnswerFile explanation_in(const Records& records) {
+  if (const auto fed = job_feed(pointers_to(records))) return {"feed.txt", facts_text(feed_facts(*fed))};
+  return {"explain.txt", explain_text(explanations_of(pointers_to(records)))};
+}
+
 // Into the run's folder, unless it is empty. Returns the text.
 static std::string written(const fs::path& run, const AnswerFile& answer) {
   if (!answer.text.empty()) write_text(run / answer.name, answer.text);
@@ -126,10 +132,9 @@ static bool write_all(const fs::path& project, const fs::path& run, const Record
                       const std::string* left_out, std::ostream& console) {
   const Records records = at_full_size(measured);
   const std::vector<Summary> summaries = summaries_of(run, records);
-  const std::string explained =
-      written(run, {"explain.txt", explain_text(explanations_of(pointers_to(records)))});
+  const std::string explained = written(run, explanation_in(records));
   const std::string warnings = left_out ? *left_out : "";
-  std::ostringstream unseen;  // the table of an explained row's changes says less than explain.txt
+  std::ostringstream unseen;
   if (!write_report(run, summaries, explained.empty() ? console : unseen,
                     left_out ? Shown::everything : Shown::main_table, warnings))
     return false;

@@ -34,6 +34,13 @@ TEST_F(JobCommands, TwoCommandsAreComparedInBlocks) {
 TEST_F(JobCommands, FeedTellsHowManyDevicesItsLoaderFeeds) {
   EXPECT_EQ(with_job("feed", {"--images-per-s", "1000"}, {"load=20", "workers=2"}), 0);
   EXPECT_TRUE(says("It feeds: 3.2"));
+  const std::string answer = content_of(directory / "run/feed.txt");
+  EXPECT_TRUE(says(answer)) << answer;
+  EXPECT_EQ(run({"report", directory / "run"}), 0);
+  EXPECT_TRUE(says(answer)) << output();
+  EXPECT_SAYS(content_of(directory / "run/report.html"), "It feeds");
+  EXPECT_FALSE(says("What binds"));
+  EXPECT_FALSE(says("Measured with")) << "settings of a row";
   fs::remove_all(directory / "run");
   EXPECT_EQ(with_job("feed", {"--step-ms", "5"}, {"load=20", "workers=2"}), 4) << "a batch of 32 takes 10 ms";
   EXPECT_TRUE(says("One device takes: 6400 items/s, a batch of 32 in 5 ms"));

@@ -197,12 +197,12 @@ void explain(Explanation& result, const RunsByChange& all) {
 Explanation explanation_of(const RecordList& records, const Record& first) {
   Explanation result;
   result.of = first.intervention->of;
+  result.own = first.job.has_value();
   for (const Record* record : records)
     if (record->intervention && record->intervention->of == result.of &&
         record->intervention->change == "unchanged" && (is_ok(*record) || result.row.id.empty())) {
       result.row = record->config;
       result.emulated = record->emulation.has_value();
-      result.own = record->job.has_value();
       result.scale = record->scale.name;
       result.prices = record->intervention->prices;
       if (record->data.bytes && record->data.images.value_or(0) > 0)

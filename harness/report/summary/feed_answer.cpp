@@ -178,4 +178,23 @@ std::optional<FeedAnswer> feed_answer(const Summary& summary) {
   return feed_answer(records);
 }
 
+double batch_of_a_rank(const Record& record) {
+  return double(std::max<int64_t>(1, record.config.batch / record.world_size));
+}
+
+std::optional<JobFeed> job_feed(const RecordList& records) {
+  JobFeed feed;
+  std::vector<double> rates;
+  for (const Record* record : records) {
+    if (!record->job || record->device_rates.empty() || !record->images_per_second) continue;
+    rates.push_back(*record->images_per_second);
+    feed.batch = batch_of_a_rank(*record);
+    feed.device_items_per_s = record->device_rates.begin()->second;
+    feed.on_processor = record->device.name == record->machine.cpu;
+  }
+  if (rates.empty()) return std::nullopt;
+  feed.rate = location_of(rates);
+  return feed;
+}
+
 }  // namespace harness

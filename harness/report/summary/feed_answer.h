@@ -58,4 +58,15 @@ struct FeedAnswer {
 std::optional<FeedAnswer> feed_answer(const RecordList& records);
 std::optional<FeedAnswer> feed_answer(const Summary& summary);
 
+// What the loader of a user's own job feeds.
+struct JobFeed {
+  Location rate;                             // items/s of the loader alone
+  double batch = 0, device_items_per_s = 0;  // of one rank; what one device takes
+  bool on_processor = false;                 // the job trains there, which such devices would spare it
+  double devices() const { return rate.value / device_items_per_s; }
+};
+double batch_of_a_rank(const Record& record);
+// Nullopt when no record with a figure is of `feed` on a job.
+std::optional<JobFeed> job_feed(const RecordList& records);
+
 }  // namespace harness
