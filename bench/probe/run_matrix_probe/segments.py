@@ -173,7 +173,7 @@ class Segments:
     @staticmethod
     def written(step):
         values = {f"{phase}_ms": round(getattr(step, phase) / 1e6, 4) for phase in PHASES}
-        rest_ms = step.wall / 1e6 - sum(values.values())
+        rest_ms = max(0.0, step.wall / 1e6 - sum(values.values()))  # below 0 by rounding
         values |= {"wall_ms": round(step.wall / 1e6, 4), "other_ms": round(rest_ms, 4), "items": step.items}
         loss = step.loss.item() if step.loss is not None else math.nan
         if math.isfinite(loss):
