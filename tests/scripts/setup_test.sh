@@ -208,9 +208,18 @@ check "is shown" says 'no such thing'
 
 # --- doctor ---
 check "doctor works with nothing installed, from anywhere" runs env -i PATH=/usr/bin:/bin moved/run_matrix doctor
-for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI namespaces FUSE compiler CMake LibTorch Arrow plot data; do
+for word in 'system ' cores '16-bit' memory /dev/shm disk GPU driver CUDA MPI namespaces FUSE compiler CMake LibTorch PyTorch Arrow plot data; do
   check "doctor: $word" says "$word"
 done
+mv moved/.venv kept_venv
+mkdir -p moved/.venv/bin
+printf '#!/bin/sh\nprintf "Traceback:\\nImportError: libcufile.so.0: none\\n" >&2; exit 1\n' >moved/.venv/bin/python3
+chmod +x moved/.venv/bin/python3
+check "doctor where LibTorch is all that .venv has of torch" runs env -i PATH=/usr/bin:/bin moved/run_matrix doctor
+check "says why Python can't import it" says 'missing  ImportError: libcufile.so.0: none'
+check "and what to do" says 'pip install torch in an environment of your own'
+rm -r moved/.venv
+mv kept_venv moved/.venv
 
 mkdir -p limited/proc/self limited/sys/fs/cgroup/a/b
 echo 'MemTotal: 16777216 kB' >limited/proc/meminfo
