@@ -33,7 +33,9 @@ int record_job(const Installation& installation, const Request& request, const J
   if (subject.records().empty() && !subject.once(job.steps > 0 ? job.steps : kSteps))
     return base::kInterrupted;
   write_results(installation.project, subject.folder(), subject.records(), console);
-  return is_ok(subject.records().front()) ? base::kAllGood : base::kRowFailed;
+  const Record& record = subject.records().front();
+  if (!is_ok(record)) base::say("{}\n", record.reason);  // with the job's lines as lines, unlike a table
+  return is_ok(record) ? base::kAllGood : base::kRowFailed;
 }
 
 int compare_jobs(const Installation& installation, const Request& request, const JobRequest& job,

@@ -121,7 +121,8 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
         "; what it writes is kept in memory, of which it may have {:.1f} GiB here: with --may-write it goes "
         "to your disk",
         double(end.overlay_bytes) / double(1 << 30));
-  if (!end.last_lines.empty()) why += "; its last lines: " + end.last_lines;
+  if (!end.advice.empty()) why += "; " + end.advice;
+  if (!end.last_lines.empty()) why += "; its last lines:\n" + end.last_lines;
   return why;
 }
 

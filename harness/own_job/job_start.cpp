@@ -97,6 +97,19 @@ bool all_ranks_ended(const fs::path& folder) {
   return reports > 0 && reports == ends;
 }
 
+// The set-up installs LibTorch into .venv without the libraries that only Python's torch needs.
+std::string advice_on_import(const Installation& installation, const JobStart& start, const JobEnd& end) {
+  const fs::path venv = installation.project / ".venv";
+  std::error_code error;
+  const bool is_venv = end.last_lines.find((venv / "lib").string()) != std::string::npos ||
+                       fs::equivalent(fs::path(start.command[0]).parent_path(), venv / "bin", error);
+  if (!is_venv || end.last_lines.find("ImportError: lib") == std::string::npos) return "";
+  return fmt::format(
+      "{} holds LibTorch for this suite, without what Python's torch needs: use a Python with a complete torch "
+      "(pip install torch in an environment of your own)",
+      venv.string());
+}
+
 }  // namespace
 
 std::string why_quota_stays() {
@@ -160,6 +173,7 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
   }
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   end.last_lines = base::last_lines(output, kLastLines, "\n");
+  end.advice = advice_on_import(installation, start, end);
   end.caught = lines_of(start.folder / "caught.txt");
   if (end.exit_code == kNoOverlays && !start.may_write && !fs::exists(start.folder / "caught.txt"))
     throw std::runtime_error(fmt::format(

@@ -29,6 +29,7 @@ struct JobEnd {
   // hypervisor took.
   double outside_share = 0, stolen_share = 0;
   std::string last_lines;           // of its output
+  std::string advice;               // what to do, where that is known of a job that failed
   int64_t overlay_bytes = 0;        // of memory for what it wrote; 0: it wrote for real
   std::vector<std::string> caught;  // `BYTES PATH` of files that it wrote and that were thrown away
 };

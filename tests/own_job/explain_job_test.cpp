@@ -97,7 +97,7 @@ TEST_F(ExplainJob, AChangeThatTheJobCannotBearIsLeftOutWithItsReason) {
 TEST_F(ExplainJob, AJobThatFailsGivesNoNumberAndItsLastLines) {
   EXPECT_EQ(explain({"steps=no"}), 1);
   EXPECT_TRUE(says("the command ended with exit code 4"));
-  EXPECT_TRUE(says("its last lines: nothing to do"));
+  EXPECT_TRUE(says("its last lines:\n  nothing to do\n"));
   EXPECT_EQ(changes("OK"), std::set<std::string>());
 }
 

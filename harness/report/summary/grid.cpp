@@ -126,7 +126,12 @@ std::string three_digits(double value) {
 
 std::string facts_text(const Facts& facts) {
   std::string text;
-  for (const auto& [name, fact] : facts) text += wrap(name + ": " + fact, kConsoleWidth, "  ") + "\n";
+  for (const auto& [name, fact] : facts) {
+    std::istringstream lines(name + ": " + fact);
+    std::string indent;
+    for (std::string line; std::getline(lines, line); indent = "  ")
+      text += indent + wrap(line, kConsoleWidth - indent.size(), "  ") + "\n";
+  }
   return text;
 }
 
