@@ -103,7 +103,10 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
   if (!report.why_not.empty())
     why += "; " + report.why_not;
   else if (report.ranks.empty())
-    why += "; no Python process of it imported torch and trained, so that it has no steps that can be timed";
+    why +=
+        end.in_time
+            ? "; no Python process of it imported torch and trained, so that it has no steps that can be timed"
+            : "; until then no Python process of it had trained a step";
   else if (std::ranges::none_of(report.ranks, steps))
     why +=
         "; it made no training step (a backward pass after a batch of a torch DataLoader, or a step of an "

@@ -22,6 +22,8 @@ constexpr int64_t kSurveySteps = 8, kLeastWarmup = 6;
 constexpr double kSurveyShare = 0.4;       // of the whole time, at most
 constexpr double kLate = 3, kLate_s = 30;  // a start that takes so many times as long as planned, and so much
 
+constexpr const char* kLonger = "give it longer with --within";
+
 std::vector<int> first_cores(int64_t count) {
   std::vector<int> cores = base::available_cpus();
   if (count > 0 && count < int64_t(cores.size())) cores.resize(size_t(count));
@@ -163,6 +165,7 @@ bool JobSubject::survey() {
   const double limit_s = kSurveyShare * job_.within_s;
   const ProbeReport report = run(plan_of(planned, {}), {}, limit_s, end);
   if (interrupted_) return false;
+  if (!end.in_time) end.advice = kLonger;
   Record record = job_record(frame_, report, end, {{0}, "unchanged"});
   const bool measured = is_ok(record) || record.status == "INVALID";
   if (measured) {
@@ -184,6 +187,7 @@ bool JobSubject::once(int64_t steps, std::optional<RecordPair> pair) {
   JobEnd end;
   const ProbeReport report = run(plan_of(planned, {}), {}, job_.within_s, end);
   if (interrupted_) return false;
+  if (!end.in_time) end.advice = kLonger;
   Record record = job_record(frame_, report, end, {{0}, "unchanged", keep_disturbed_});
   if (!end.in_time && !is_ok(record)) record.status = "TIMEOUT";
   record.pair = std::move(pair);

@@ -85,7 +85,9 @@ TEST_F(JobStartTest, MayWriteLetsItWrite) {
 
 TEST_F(JobStartTest, AJobThatHangsIsEndedWithAllItsProcesses) {
   EXPECT_EQ(explain({"steps=hang"}, {"--within", "2s"}), 1);
-  EXPECT_TRUE(says("it was ended after 1 s")) << output();
+  EXPECT_TRUE(says("it was ended after 1 s; until then no Python process")) << output();
+  EXPECT_TRUE(says("give it longer with --within"));
+  EXPECT_FALSE(says("Killed")) << "a line of bench/probe/throw_away";
   EXPECT_EQ(records_in("run").at(0)["status"], "TIMEOUT");
   for (const auto& entry : fs::directory_iterator("/proc"))
     EXPECT_EQ(content_of(entry.path() / "cmdline").find(directory.path().string() + "/run"),
