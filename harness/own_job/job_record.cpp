@@ -23,6 +23,7 @@ Row row_of(const std::vector<std::string>& command) {
   row.device = row.storage = row.strategy = row.precision = row.model = "own";
   row.cache = "as_is";
   row.engine = "pytorch";
+  row.timed_batches = row.batch = row.cpus = row.loader_threads = 0;  // until a start tells them
   return row;
 }
 

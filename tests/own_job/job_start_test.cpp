@@ -76,6 +76,7 @@ TEST_F(JobStartTest, AJobWhosePythonLacksLibrariesOfTorchIsToldAnother) {
   fs::remove_all(directory / "run");
   EXPECT_EQ(run({"record", "--out", directory / "run", "--", "python3", "-c", script}), 1);
   EXPECT_FALSE(says("pip install torch")) << "another Python";
+  EXPECT_FALSE(says("300 timed batches")) << "a row's";
 }
 
 TEST_F(JobStartTest, MayWriteLetsItWrite) {
