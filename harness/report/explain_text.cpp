@@ -8,13 +8,18 @@
 #include <map>
 #include <span>
 
+#include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/statistics.h"
 
 namespace harness {
 namespace {
 
+constexpr double kWidest = 10;  // high / low of an interval that is shown
+bool is_vague(const Ratio& gain) { return gain.high > kWidest * gain.low; }
+
 std::string interval(const Ratio& gain) {
+  if (is_vague(gain)) return "undecided";
   return fmt::format("{:.2f} ({:.2f} to {:.2f}{})", gain.value, gain.low, gain.high,
                      gain.pooled || gain.own_scatter ? ", pooled" : "");
 }
@@ -29,6 +34,7 @@ const char* items(const Explanation& explanation) { return explanation.own ? "it
 
 // `+120 (+90 to +150)`, images per second against the unchanged row.
 std::string gain(const Explanation& explanation, const Ratio& effect) {
+  if (is_vague(effect)) return "-";
   const double rate = explanation.images_per_second;
   return fmt::format("{:+.0f} ({:+.0f} to {:+.0f})", rate * (effect.value - 1), rate * (effect.low - 1),
                      rate * (effect.high - 1));
@@ -36,7 +42,7 @@ std::string gain(const Explanation& explanation, const Ratio& effect) {
 
 // Images per second gained for one unit of money, and its range.
 std::string gain_per_price(const Explanation& explanation, const ExplainedChange& change) {
-  if (!change.price) return "-";
+  if (!change.price || is_vague(*change.effect)) return "-";
   if (*change.price == 0) return "free";
   const double each = explanation.images_per_second / *change.price;
   return fmt::format("{:.3g} ({:.3g} to {:.3g})", each * (change.effect->value - 1),
@@ -77,8 +83,10 @@ std::string title_of(const ExplainedChange& change) {
 }
 
 std::string makes_faster(const Explanation& explanation, const ExplainedChange& change) {
-  std::string text = fmt::format("{} makes the {} {} times as fast", title_of(change), subject(explanation),
-                                 interval(*change.part));
+  const std::string times =
+      is_vague(*change.part) ? fmt::format("at least {:.2f}", change.part->low) : interval(*change.part);
+  std::string text =
+      fmt::format("{} makes the {} {} times as fast", title_of(change), subject(explanation), times);
   if (change.over->name != std::string("unchanged"))
     text += fmt::format(" as with {}", title_of_change(change.over->name));
   return text;
@@ -102,7 +110,7 @@ std::string step_itself(const Explanation& explanation) {
   if (!explanation.own || std::ranges::any_of(explanation.changes, visible)) return "";
   for (const ExplainedChange& change : explanation.changes)
     if (change.change->name == std::string("replayed") && change.effect && change.effect->decides() &&
-        1 - 1 / change.effect->high < kLeastBindingShare) {
+        !is_vague(*change.effect) && 1 - 1 / change.effect->high < kLeastBindingShare) {
       const std::string sure = shares_of(explanation.binding(), "; sure, but small: ");
       return fmt::format(
           "the step itself: without its loader the job is {} times as fast{}", interval(*change.effect),
@@ -117,6 +125,11 @@ std::string step_itself(const Explanation& explanation) {
 std::string not_sure(const Explanation& explanation) {
   if (const ExplainedChange* likely = explanation.likely()) {
     const Ratio& gain = *likely->part;
+    if (is_vague(gain))
+      return fmt::format(
+          "undecided: the gain of {} may be any in a range of more than {:.0f} to 1, so much do its {} runs "
+          "scatter. An undisturbed machine or more time decides (--within){}",
+          title_of(*likely), kWidest, gain.runs, shares_of(explanation.binding(), "; sure: "));
     const std::string why =
         gain.decides() ? fmt::format("p is {:.2g} after Holm's correction for all changes", likely->p)
                        : fmt::format(
@@ -151,15 +164,16 @@ std::string binds(const Explanation& explanation) {
 std::string next_of(const Explanation& explanation) {
   const auto found = explanation.binding();
   const ExplainedChange* likely = explanation.likely();
+  if (likely && is_vague(*likely->part)) return "";
   return likely ? likely->change->next : found.empty() ? "" : found[0]->change->next;
 }
 
 std::string remark(const ExplainedChange& change) {
-  if (change.slope)
+  if (change.slope && !is_vague(*change.effect))
     return fmt::format("each ms added costs {:.2f} ms ({:.2f} to {:.2f})", change.slope->value,
                        change.slope->low, change.slope->high);
   std::string text;
-  if (change.part && change.over && change.over->name != std::string("unchanged"))
+  if (change.part && !is_vague(*change.part) && change.over && change.over->name != std::string("unchanged"))
     text = fmt::format("{} times as fast as with {}", interval(*change.part),
                        title_of_change(change.over->name));
   if (change.loss)
@@ -167,7 +181,10 @@ std::string remark(const ExplainedChange& change) {
                        *change.unchanged_loss);
   else if (change.change->trial)
     text = "a trial: results differ; their loss is compared where --change names nothing else";
-  if (!change.effect->decides()) text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
+  if (is_vague(*change.effect))
+    text += fmt::format("{}its runs scatter more than {:.0f} to 1", text.empty() ? "" : "; ", kWidest);
+  else if (!change.effect->decides())
+    text += (text.empty() ? "" : "; ") + std::string("range, no verdict");
   return text;
 }
 
@@ -234,6 +251,10 @@ Facts explain_facts(const Explanation& explanation) {
                                   : fmt::format("What binds row {}{}", explanation.of,
                                                 explanation.emulated ? " (emulated)" : ""),
                   binds(explanation)}};
+  if (const double taken = most_taken_share(explanation.unchanged); explanation.own && taken > kSpoiledShare)
+    facts.insert(facts.begin(), {"Trust", fmt::format("low: others took up to {:.0f} % of the processor; end "
+                                                      "what else runs here, and repeat",
+                                                      100 * taken)});
   if (explanation.scale == "smoke")
     facts.emplace_back("Trust", fmt::format("none: {}; its figures mean nothing", kSmokeOnlyTests));
   else if (const std::string next = next_of(explanation); !next.empty())
@@ -280,11 +301,11 @@ Grid explain_grid(const Explanation& explanation) {
       continue;
     }
     const Ratio& effect = *change.effect;
-    grid.rows.push_back({title_of(change), *change.change->resource ? change.change->resource : "-",
-                         fmt::format("{:.0f}", change.images_per_second), interval(effect),
-                         gain(explanation, effect),
-                         *change.change->resource ? fmt::format("{:.0f} %", 100 * change.share) : "-",
-                         std::to_string(effect.runs), remark(change)});
+    grid.rows.push_back(
+        {title_of(change), *change.change->resource ? change.change->resource : "-",
+         fmt::format("{:.0f}", change.images_per_second), interval(effect), gain(explanation, effect),
+         *change.change->resource && !is_vague(effect) ? fmt::format("{:.0f} %", 100 * change.share) : "-",
+         std::to_string(effect.runs), remark(change)});
     std::vector<std::string> cells;
     if (explanation.prices) cells.push_back(gain_per_price(explanation, change));
     if (with_energy)

@@ -167,6 +167,30 @@ TEST(Explanation, OneBlockNamesWhatIsLikelyAndSaysThatItIsNotSure) {
     EXPECT_SAYS(text, words);
 }
 
+TEST(Explanation, AGainThatMayBeAnythingIsNoFigure) {
+  const Made made = Made(2, 3)
+                        .with("unchanged", 40)
+                        .with("in_memory", 2)
+                        .with("more_threads", 41)
+                        .with("no_decoding", 20.2);
+  const Explanation explanation = made.explanation();
+  EXPECT_GT(change_in(explanation, "in_memory").effect->high,
+            10 * change_in(explanation, "in_memory").effect->low);
+  const std::string text = explain_text({explanation});
+  for (const char* words : {"What binds row 7: undecided: the gain of", "scatter more than"})
+    EXPECT_SAYS(text, words);
+  for (const char* figure : {" to 1000", "pooled)", "Try:"})
+    EXPECT_EQ(text.find(figure), std::string::npos) << text;
+}
+
+TEST(Explanation, AJobThatOthersDisturbedSaysSoFirst) {
+  json run = run_of("unchanged", 0, 40);
+  run["job"] = {{"command", {"python"}}};
+  run["environment"] = {{"window_steal_share", 0.05}, {"window_outside_share", 0.7}};
+  const std::string text = explain_text(explanations_of(pointers_to(typed(std::vector<json>{run}))));
+  EXPECT_EQ(text.rfind("Trust: low: others took up to 75 % of the processor", 0), 0u) << text;
+}
+
 TEST(Explanation, TwoBlocksAreEnoughWhereOthersOfTheKindTellTheScatter) {
   const Made made =
       Made(2).with("unchanged", 40).with("in_memory", 20).with("more_threads", 41).with("no_decoding", 20.2);
