@@ -54,11 +54,8 @@ std::string feed_line(const Summary& summary) {
 
 std::string trained_line(const Summary& summary) {
   if (summary.device != "emulated")
-    return fmt::format("{} of {} rows trained for real{}", rows_with(summary, has_trained),
-                       rows_with(summary, is_to_train),
-                       summary.device == "cuda"  ? " on this machine"
-                       : summary.device == "cpu" ? " on this processor"
-                                                 : "");
+    return fmt::format("{} of {} rows trained for real on this {}", rows_with(summary, has_trained),
+                       rows_with(summary, is_to_train), summary.device == "cuda" ? "machine" : "processor");
   const std::string sentence = trained_sentence(summary);
   return sentence.empty() ? "not checked in this run: emulated devices only wait" : sentence;
 }
@@ -155,8 +152,10 @@ FirstScreen first_screen(const Summary& summary) {
   screen.headline = headline_of(summary);
   if (const std::string claims = claims_line(claims_of(summary)); !claims.empty())
     screen.numbers.emplace_back("claims", claims);
-  screen.numbers.emplace_back("feed", feed_line(summary));
-  screen.numbers.emplace_back("trained", trained_line(summary));
+  if (summary.device != "own") {  // of a user's own job both are known
+    screen.numbers.emplace_back("feed", feed_line(summary));
+    screen.numbers.emplace_back("trained", trained_line(summary));
+  }
   screen.trust = trust_of(summary);
   screen.lists = {{"settings, free", {}}, {"conversions, which copy the images once", {}}, {"purchases", {}}};
   for (const Remedy& remedy : remedies_of(summary))
