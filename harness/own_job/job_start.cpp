@@ -98,16 +98,14 @@ bool all_ranks_ended(const fs::path& folder) {
 }
 
 // The set-up installs LibTorch into .venv without the libraries that only Python's torch needs.
-std::string advice_on_import(const Installation& installation, const JobStart& start, const JobEnd& end) {
-  const fs::path venv = installation.project / ".venv";
+std::string advice_on_import(const fs::path& venv, const fs::path& program, const std::string& said) {
   std::error_code error;
-  const bool is_venv = end.last_lines.find((venv / "lib").string()) != std::string::npos ||
-                       fs::equivalent(fs::path(start.command[0]).parent_path(), venv / "bin", error);
-  if (!is_venv || end.last_lines.find("ImportError: lib") == std::string::npos) return "";
-  return fmt::format(
-      "{} holds LibTorch for this suite, without what Python's torch needs: use a Python with a complete torch "
-      "(pip install torch in an environment of your own)",
-      venv.string());
+  const bool is_venv = said.find((venv / "lib").string()) != std::string::npos ||
+                       fs::equivalent(program.parent_path(), venv / "bin", error);
+  if (!is_venv || said.find("ImportError: lib") == std::string::npos) return "";
+  return venv.string() +
+         " holds LibTorch for this suite, without what Python's torch needs: use a Python with a "
+         "complete torch (pip install torch in an environment of your own)";
 }
 
 }  // namespace
@@ -173,7 +171,7 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
   }
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   end.last_lines = base::last_lines(output, kLastLines, "\n");
-  end.advice = advice_on_import(installation, start, end);
+  end.advice = advice_on_import(installation.project / ".venv", start.command[0], end.last_lines);
   end.caught = lines_of(start.folder / "caught.txt");
   if (end.exit_code == kNoOverlays && !start.may_write && !fs::exists(start.folder / "caught.txt"))
     throw std::runtime_error(fmt::format(
