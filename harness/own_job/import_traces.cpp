@@ -5,6 +5,7 @@
 
 #include "harness/base/exit_code.h"
 #include "harness/base/say.h"
+#include "harness/config/settings.h"
 #include "harness/contract/machine.h"
 #include "harness/own_job/job_commands.h"
 #include "harness/own_job/profiler_trace.h"
@@ -48,8 +49,12 @@ RankSteps read(const fs::path& file, int64_t batch) {
     throw PreparationError(fmt::format(
         "{}: tells no batch size: name it with --batch, or record the trace with record_shapes=True",
         file.string()));
+  const int64_t items = batch > 0 ? batch : *rank.trace.batch;
+  if (const FigureLimits limits = limits_of(*find_field("batch")); !limits.hold(double(items)))
+    throw PreparationError(fmt::format("{}: expected a batch {}, found {}",
+                                       batch > 0 ? "--batch" : file.string(), described(limits), items));
   try {
-    rank.steps = traced_steps(rank.trace, batch > 0 ? batch : *rank.trace.batch);
+    rank.steps = traced_steps(rank.trace, items);
   } catch (const std::runtime_error& error) {
     throw PreparationError(fmt::format("{}: {}", file.string(), error.what()));
   }

@@ -192,6 +192,14 @@ TEST_F(Import, WhatIsNoTraceIsRefusedAndSaysWhy) {
     EXPECT_FALSE(fs::exists(directory / "run"));
   }
   EXPECT_EQ(import({directory / "none.json"}), 2);
+  const fs::path good = write(Trace().steps(3).object);
+  EXPECT_EQ(import({good}, {"--batch", "99999999999999"}), 2);
+  EXPECT_TRUE(says("--batch: expected a batch from 1 to 1048576 images, found 99999999999999"));
+  json huge = Trace().steps(3).object;
+  for (json& event : huge["traceEvents"])
+    if (event["args"].contains("Input Dims")) event["args"]["Input Dims"][0][0] = int64_t{1} << 40;
+  EXPECT_EQ(import({write(huge)}), 2);
+  EXPECT_TRUE(says("trace.json: expected a batch from 1 to 1048576 images"));
   EXPECT_TRUE(says("no such file or folder"));
 }
 
