@@ -156,7 +156,8 @@ ProfilerTrace read_profiler_trace(const fs::path& file) try {
   return reader.finish(head);
 } catch (const std::runtime_error& error) {
   throw std::runtime_error(
-      fmt::format("{}: not a trace of torch.profiler (export_chrome_trace, .json or .json.gz): {}",
+      fmt::format("{}: not a trace of torch.profiler: {}; name a whole file (.json or .json.gz) "
+                  "of its export_chrome_trace(), or export it again",
                   file.string(), error.what()));
 }
 

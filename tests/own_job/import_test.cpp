@@ -176,6 +176,7 @@ TEST_F(Import, WhatIsNoTraceIsRefusedAndSaysWhy) {
   const std::vector<std::pair<std::string, const char*>> cases = {
       {whole.substr(0, whole.size() / 2), "not complete JSON"},
       {"[1, 2]", "not complete JSON"},
+      {"", "not complete JSON; name a whole file (.json or .json.gz) of its export_chrome_trace()"},
       {"{}", "no list `traceEvents`"},
       {R"({"traceEvents": 3})", "no list `traceEvents`"},
       {R"({"traceEvents": [1, {"ph": 5}]})", "`traceEvents.ph`"},
@@ -191,7 +192,6 @@ TEST_F(Import, WhatIsNoTraceIsRefusedAndSaysWhy) {
     EXPECT_TRUE(says(why));
     EXPECT_FALSE(fs::exists(directory / "run"));
   }
-  EXPECT_EQ(import({directory / "none.json"}), 2);
   const fs::path good = write(Trace().steps(3).object);
   EXPECT_EQ(import({good}, {"--batch", "99999999999999"}), 2);
   EXPECT_TRUE(says("--batch: expected a batch from 1 to 1048576 images, found 99999999999999"));
@@ -200,6 +200,7 @@ TEST_F(Import, WhatIsNoTraceIsRefusedAndSaysWhy) {
     if (event["args"].contains("Input Dims")) event["args"]["Input Dims"][0][0] = int64_t{1} << 40;
   EXPECT_EQ(import({write(huge)}), 2);
   EXPECT_TRUE(says("trace.json: expected a batch from 1 to 1048576 images"));
+  EXPECT_EQ(import({directory / "none.json"}), 2);
   EXPECT_TRUE(says("no such file or folder"));
 }
 
