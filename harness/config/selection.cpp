@@ -92,9 +92,6 @@ void set_fields(std::vector<Row>& rows, const std::vector<std::string>& assignme
   std::string all;
   for (const std::string& assignment : assignments) {
     auto [field, setting] = read_assignment(assignment);
-    if (has_role(field, Role::descriptive))
-      throw ConfigError({"--set " + assignment}, in_quotes(field) + " describes a row and can't be set", "",
-                        "", "add a row to a config file");
     settings[field] = setting;  // the last one wins
     all += (all.empty() ? "--set " : " --set ") + assignment;
   }

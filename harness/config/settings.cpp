@@ -119,6 +119,9 @@ std::pair<std::string, Setting> read_assignment(const std::string& text) {
     throw ConfigError(origin, "not an assignment", "key=value", in_quotes(text), "e.g. --set batch=48");
   if (!is_plain_text(text)) throw ConfigError({"--set"}, "control character", "plain text", in_quotes(text));
   std::string name = text.substr(0, equals);
+  if (has_role(name, Role::descriptive))
+    throw ConfigError(origin, in_quotes(name) + " describes the row, and --set can't change it", "", "",
+                      "set it in the matrix file");
   known_field(name, origin);
   return {name, {text.substr(equals + 1), origin}};
 }

@@ -46,7 +46,10 @@ TEST(Selection, SetIsAsRunAndWinsOverAll) {
   EXPECT_SAYS(set("bach=48"), "did you mean 'batch'?");
   EXPECT_SAYS(set("batch"), "key=value");
   EXPECT_SAYS(set("batch=4.5"), "--set batch=4.5: wrong value of 'batch'");
-  EXPECT_SAYS(set("id=x"), "unknown field");
+  for (const char* field : {"id", "base", "published_s"})
+    EXPECT_SAYS(set(field + std::string("=1")),
+                "'" + std::string(field) +
+                    "' describes the row, and --set can't change it; set it in the matrix file");
   EXPECT_SAYS(set("cache=cold"), "row 'tmpfs': no page cache");
   EXPECT_SAYS(set("strategy=dpp"), "did you mean 'ddp'?");
 }
