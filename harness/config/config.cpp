@@ -62,6 +62,7 @@ class Resolver {
       matrix.origins[row.id] = row.origin;
     }
     for (const Row& row : matrix.rows) check_base(matrix, row);
+    refuse_circles_of_bases(matrix);
     for (const Entry& section : sections)
       if (section.key == "aliases")
         read_aliases(section, matrix);
@@ -204,15 +205,30 @@ class Resolver {
           fmt::format("question {}, answer {}, base {}", in_quotes(row.question), in_quotes(row.answer),
                       in_quotes(row.base)));
     if (row.base.empty()) return;
-    const Origin& origin =
-        written.settings.count("base") ? written.settings.at("base").origin : written.origin;
+    const Origin origin = origin_of_base(written);
     find(row.base, origin, "base");
-    if (row.base == row.id)
-      throw ConfigError(origin, "a row can't be its own base", "another row", in_quotes(row.id));
     for (const Row& base : matrix.rows)
       if (base.id == row.base && base.window != row.window)
         throw ConfigError(origin, fmt::format("row {} and its base must share the window", in_quotes(row.id)),
                           row.window, base.window + " of row " + in_quotes(base.id));
+  }
+
+  static Origin origin_of_base(const Written& row) {
+    return row.settings.count("base") ? row.settings.at("base").origin : row.origin;
+  }
+
+  void refuse_circles_of_bases(const Matrix& matrix) const {
+    std::map<std::string, std::string> base_of;
+    for (const Row& row : matrix.rows) base_of[row.id] = row.base;
+    for (const auto& [id, base] : base_of) {
+      std::vector<std::string> way = {id, base};
+      while (!way.back().empty() && way.back() != id && way.size() <= base_of.size())
+        way.push_back(base_of[way.back()]);
+      if (way.back() == id)
+        throw ConfigError(origin_of_base(find(id, {}, "base")), "`base:` forms a circle",
+                          "bases that end in a row without one", fmt::format("{}", fmt::join(way, " -> ")),
+                          "remove one `base:` of the circle");
+    }
   }
 
   void read_aliases(const Entry& section, Matrix& matrix) const {
