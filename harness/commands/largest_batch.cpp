@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "harness/base/number.h"
 #include "harness/base/scratch.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/row_traits.h"
@@ -16,6 +17,19 @@ struct SearchedRow {
   std::string row;
   uint64_t memory_cap_bytes = 0;
 };
+
+// A validator for CLI11, whose own message tells neither what was expected nor what was found.
+std::string size_in_bytes(std::string& text) {
+  std::string bytes = text;
+  try {
+    CLI::AsSizeValue(false)(bytes);
+  } catch (const CLI::ParseError&) {
+    bytes.clear();  // it has taken off the unit
+  }
+  if (base::number_of<int64_t>(bytes).value_or(0) <= 0) return "expected a size such as 4GiB, found " + text;
+  text = bytes;
+  return "";
+}
 
 double gib(double bytes) { return bytes / double(int64_t(1) << 30); }
 
@@ -87,7 +101,7 @@ static void add_largest_batch(CommandLine& line) {
   command
       ->add_option("--memory-cap", asked->memory_cap_bytes,
                    "rows on the processor: what the process may take in all, e.g. 2GiB")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(size_in_bytes, "SIZE"))
       ->type_name("SIZE");
   line.set_action(command, [&line, asked](const Installation& installation) {
     return find_largest_batch(installation, line.request, *asked, std::cout);

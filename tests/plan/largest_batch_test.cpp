@@ -64,7 +64,9 @@ TEST_F(LargestBatchCommand, BadInputIsRefused) {
   refused({"0", "--device", "cpu"}, "--memory-cap 2GiB");
   refused({"0,1", "--device", "cpu", "--memory-cap", "2GiB"}, "takes one row");
   refused({"none", "--memory-cap", "2GiB"}, "none");
-  refused({"0", "--memory-cap", "2 parsec"}, "--memory-cap");
+  for (const char* size : {"2 parsec", "-1GiB", "-1", "0", "9EiB", "x"})
+    refused({"0", std::string("--memory-cap=") + size},
+            std::string("--memory-cap: expected a size such as 4GiB, found ") + size);
   refused({}, "row");
 }
 
