@@ -73,9 +73,18 @@ void write_request(const fs::path& run, const Request& request) {
 
 static Request read_request(const fs::path& run) {
   const fs::path file = run / "request.json";
-  if (!fs::exists(file) && holds_run(run))
-    throw PreparationError(
-        run.string() + ": a run of `feed` or `explain`, which can't be continued; start the command again");
+  if (!fs::exists(file) && holds_run(run)) {
+    const json first = base::parse_json(base::first_line(run / "records.jsonl"));
+    for (const auto& [key, command] :
+         {std::pair("feed", "feed"), std::pair("intervention", "explain"),
+          std::pair("job", "record` or `import"), std::pair("device_rates", "machine")})
+      if (first.contains(key))
+        throw PreparationError(fmt::format(
+            "{}: a run of `{}`, which can't be continued; start the command again", run.string(), command));
+    throw PreparationError(fmt::format(
+        "{}: no such file, which holds the options that the run began with; restore it, or start a new run",
+        file.string()));
+  }
   if (!fs::exists(file) && fs::exists(run / "records.jsonl"))
     throw PreparationError(run.string() + ": nothing ran there yet; give the command that began it again");
   if (!fs::exists(file))

@@ -144,9 +144,14 @@ TEST_F(Feed, BadInputIsRefusedWithTheReason) {
   expect_refused(with({"--devices", "4", "--dry-run"}), "feed, which chooses its own runs");
   const fs::path earlier = directory / "earlier";
   fs::create_directory(earlier);
-  std::ofstream(earlier / "records.jsonl") << "{}\n";
-  EXPECT_EQ(run({"--resume", earlier}), 2);
-  EXPECT_TRUE(says("a run of `feed` or `explain`, which can't be continued")) << errors();
+  for (const auto& [record, why] :
+       {std::pair(R"({"feed": {}, "device_rates": {}})", "a run of `feed`, which can't be continued"),
+        std::pair(R"({"intervention": {}, "job": {}})", "a run of `explain`, which can't be continued"),
+        std::pair("{}", "request.json: no such file, which holds the options")}) {
+    std::ofstream(earlier / "records.jsonl") << record << '\n';
+    EXPECT_EQ(run({"--resume", earlier}), 2);
+    EXPECT_TRUE(says(why)) << errors();
+  }
   expect_refused(with({"--devices", "4", "--set", "time_scale=2"}), "feed chooses this field itself");
   expect_refused(with({"--devices", "4", "--storage", "tmpfs", "--set", "cache=cold"}), "no page cache");
 }
