@@ -106,7 +106,9 @@ static std::string codes_of(const SummaryRow& row) {
 Grid matrix_grid(const Summary& summary) {
   const std::vector<CellColumn> columns = columns_of(summary);
   Grid grid;
-  grid.title = fmt::format("seconds per {} timed batches", summary.timed_batches);
+  grid.title = summary.timed_batches.empty()
+                   ? "no batch was timed"
+                   : fmt::format("seconds per {} timed batches", summary.timed_batches);
   grid.columns = {{"row", true}, {"what", true, true}};
   for (const CellColumn& column : columns) grid.columns.push_back({column.header, column.is_text});
   grid.columns.push_back({"flags", true});

@@ -55,7 +55,8 @@ std::string rows_in_words(const Summary& summary) {
   for (const SummaryRow& row : summary.rows) ++statuses[row.status];
   std::vector<std::string> parts;
   for (const auto& [status, number] : statuses) parts.push_back(fmt::format("{} {}", number, status));
-  return fmt::format("{}, {} timed batches each", fmt::join(parts, ", "), summary.timed_batches);
+  if (!summary.timed_batches.empty()) parts.push_back(summary.timed_batches + " timed batches each");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ TEST_F(JobCommands, AnotherProgramsStepsAreToldByItsLines) {
     EXPECT_EQ(with_lines(script), 1);
     const json record = records_in("run").at(0);
     EXPECT_FALSE(record.contains("images_per_second"));
+    EXPECT_FALSE(says("timed batches")) << output();
     EXPECT_NE(std::string(record["reason"]).find(why), std::string::npos) << record["reason"];
   };
   expect_no_figure("seq -f 'step %g' 60; sleep 0.1", "let the program flush after each line");

@@ -142,7 +142,7 @@ Summary summarise_group(const RecordList& all) {
   for (const Record* record : records)
     if (record->status == "OK") with_figures.push_back(record);
   summary.timed_batches = all_of(with_figures.empty() ? records : with_figures, [](const Record& r) {
-    return std::to_string(r.timed_batches.value_or(r.config.timed_batches));
+    return r.timed_batches ? std::to_string(*r.timed_batches) : "";
   });
   summary.accuracy = accuracy_rows(of_accuracy);
   if (accuracy_alone) return summary;

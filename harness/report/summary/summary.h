@@ -91,7 +91,7 @@ struct Summary {
   std::string scale_summary, machine, build, data;
   std::string set;                      // fields changed by --set, `field=value field=value`
   std::string inferred;                 // fields that the article states for none of the rows
-  std::string timed_batches;            // `300`, or all numbers that occur
+  std::string timed_batches;            // `300`, or all numbers that occur; empty: none was timed
   std::vector<SummaryRow> rows;         // in the order in which rows first occur
   std::vector<AccuracyRow> accuracy;    // rows with `validation`; they are not in `rows`
   std::string about_machine;            // machine_sentence() of the run's folder `machine`; empty without it
