@@ -67,10 +67,11 @@ std::vector<Scale> load_scales(const std::filesystem::path& file) {
 }
 
 const Scale& find_scale(const std::vector<Scale>& scales, const std::string& name) {
-  std::vector<std::string> names;
-  for (const Scale& scale : scales) names.push_back(scale.name);
-  require_known({"--scale " + name}, "scale", name, names);
-  return *std::ranges::find(scales, name, &Scale::name);
+  if (const auto found = std::ranges::find(scales, name, &Scale::name); found != scales.end()) return *found;
+  std::vector<std::string> names = {"auto"};
+  for (const Scale& scale : scales)  // all but those that only the commands of the same names take
+    if (scale.name != "feed" && scale.name != "machine") names.push_back(scale.name);
+  throw ConfigError({"--scale " + name}, "unknown scale", "", in_quotes(name), suggestion(name, names));
 }
 
 int64_t batch_divisor_of(const Row& row, const Scale& scale) {

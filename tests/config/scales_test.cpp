@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/config/config.h"
+#include "tests/support/failure_of.h"
 
 namespace scales_test {
 
@@ -29,7 +30,9 @@ TEST(Scales, EachSaysWhy) {
     EXPECT_GT(scale.reasoning.size(), 50u) << scale.name;
     EXPECT_EQ(record_of(Row(), scale).c0, scale.c0);
   }
-  EXPECT_THROW(find_scale(scales, "articel"), ConfigError);
+  EXPECT_SAYS(failure_of([&] { find_scale(scales, "articel"); }), "did you mean 'article'?");
+  EXPECT_SAYS(failure_of([&] { find_scale(scales, "bogus"); }),
+              "unknown scale; found 'bogus'; known: auto, article, rehearsal, emulated, smoke");
 }
 
 TEST(Scales, SizesOfTheArticle) {
