@@ -37,8 +37,6 @@ void check_outputs(const Request& request) {
         std::pair("--otlp", request.otlp)}) {
     if (file.empty()) continue;
     const fs::path folder = fs::absolute(file).parent_path();
-    std::error_code error;
-    fs::create_directories(folder, error);
     if (fs::is_directory(file) || ::access(folder.c_str(), W_OK) != 0)
       throw PreparationError(fmt::format("{} {}: {}; name a file in a folder that can be written", option,
                                          file.string(),

@@ -47,10 +47,10 @@ class Outputs : public NightlyRun {
 };
 
 TEST_F(Outputs, TellRowsChecksAndClaims) {
-  EXPECT_EQ(run_mine({"--junit", directory / "new/junit.xml", "--prometheus", directory / "metrics.prom",
+  EXPECT_EQ(run_mine({"--junit", directory / "junit.xml", "--prometheus", directory / "metrics.prom",
                       "--otlp", directory / "otlp.json", "--github"}),
             1);
-  const auto cases = cases_in(directory / "new/junit.xml");
+  const auto cases = cases_in(directory / "junit.xml");
   for (const char* wanted :
        {R"(rows/a: <a> & "b": )", "rows/b: wrong: failure", "rows/c: missing: skipped",
         "checks/a: gradients: ", "checks/b: cache: failure", "claims/claim 1: quick: failure"})
@@ -78,8 +78,10 @@ TEST_F(Outputs, AreMadeAgainByReport) {
 TEST_F(Outputs, AreRefusedBeforeTheRun) {
   EXPECT_EQ(run({"--scale", "smoke", "--only", "0", "--junit", directory.path()}), 2);
   EXPECT_TRUE(says("is a folder; name a file"));
-  EXPECT_EQ(run({"--scale", "smoke", "--only", "0", "--prometheus", "/proc/none/metrics.prom"}), 2);
-  EXPECT_TRUE(says("name a file in a folder that can be written"));
+  EXPECT_EQ(run({"--scale", "smoke", "--only", "0", "--prometheus", directory / "new/metrics.prom"}), 2);
+  EXPECT_TRUE(
+      says("new/metrics.prom: No such file or directory; name a file in a folder that can be written"));
+  EXPECT_FALSE(fs::exists(directory / "new"));
   EXPECT_EQ(run({"--scale", "smoke", "--only", "0", "--github"}, {{"GITHUB_STEP_SUMMARY", ""}}), 2);
   EXPECT_TRUE(says("GITHUB_STEP_SUMMARY is not set"));
   EXPECT_EQ(run({"explain", "0", "--junit", directory / "junit.xml"}), 2);
