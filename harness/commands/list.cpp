@@ -30,6 +30,9 @@ static void add_list(CommandLine& line) {
   command->add_flag("--metrics", asked->metrics, "the columns of table.csv, as Markdown");
   command->add_flag("--json", asked->as_json, "the same as JSON");
   const auto print = [&line, asked](const Installation& installation) -> int {
+    if (asked->values + asked->fields + asked->keys + asked->metrics > 1)
+      throw PreparationError(
+          "list prints one thing at a time: name one of --values, --fields, --keys and --metrics");
     if (asked->fields)
       std::cout << (asked->as_json ? list_fields_as_json() : list_fields());
     else if (asked->keys)

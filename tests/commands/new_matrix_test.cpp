@@ -49,6 +49,8 @@ TEST_F(NewMatrix, NeverReplacesAFileOrLeavesTheFolder) {
 }
 
 TEST_F(NewMatrix, NeedsAProjectFolder) {
+  EXPECT_EQ(run({"list", "--fields", "--values"}), 2);
+  EXPECT_TRUE(says("list prints one thing at a time"));
   EXPECT_EQ(run({"list"}, {{"RUN_MATRIX_HOME", directory / "none"}}), 2);
   EXPECT_TRUE(says("RUN_MATRIX_HOME: not the folder of run_matrix")) << errors();
   EXPECT_TRUE(says("configs/article.yaml")) << errors();
