@@ -109,6 +109,11 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   else if (base::interrupts() > 1)
     console << fmt::format(
         "plots: not rendered because of a second interrupt; `./run_matrix plot {}` renders them\n",
+  else if (fs::exists(source_dir / ".venv/bin/python"))  // what it ran has told why
+    console << fmt::format(
+        "warning: plots were not rendered, for the reason above; `./run_matrix plot {}` renders them. Their "
+        "data and specs are in {}\n",
+        run_dir.string(), folder.string());
         run_dir.string());
   else
     console << fmt::format(

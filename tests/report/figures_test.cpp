@@ -190,7 +190,12 @@ TEST_F(Figures, WithoutARendererTheSpecsStayAndTheNextStepIsNamed) {
        {"cascade.vl.json", "phases.vl.json", "cascade-smoke-cpu.vl.json", "phases-smoke-cpu.vl.json"})
     EXPECT_TRUE(std::filesystem::exists(folder_ / "plots" / name)) << name;
   EXPECT_SAYS(console_.str(), "warning: plots were not rendered");
-  EXPECT_SAYS(console_.str(), "run_matrix plot");
+  EXPECT_SAYS(console_.str(), "run ./run_matrix once without --no-install, then `./run_matrix plot");
+  std::filesystem::create_directories(project / ".venv/bin");
+  std::filesystem::create_symlink("/bin/false", project / ".venv/bin/python");
+  console_.str("");
+  harness::write_figures(folder_, harness::summarise(typed(mixed)), project, console_);
+  EXPECT_SAYS(console_.str(), "warning: plots were not rendered, for the reason above; `./run_matrix plot");
 }
 
 TEST_F(Figures, OfAnEarlierSetGoAndOtherFilesStay) {
