@@ -10,6 +10,7 @@
 
 #include "bench/dataset/image_files.h"
 #include "bench/formats/optional_libraries.h"
+#include "harness/base/plain_text.h"
 
 namespace bench {
 
@@ -187,9 +188,8 @@ std::string what_to_do_with(const fs::path& place) {
     return fmt::format("it is itself the folder train; use --data {}", above);
   if (classes > 0)
     return fmt::format(
-        "it holds {} class folders, but they must be in a folder train; `mkdir OUT && ln -s {} "
-        "OUT/train`, then use --data OUT",
-        classes, path);
+        "it holds {}, to be in a folder train; `mkdir OUT && ln -s {} OUT/train`, then use --data OUT",
+        base::counted(int64_t(classes), "class folder"), path);
   if (holds_images(place))
     return fmt::format(
         "it holds images without class folders, so their classes are unknown; with a FILE of lines `image "

@@ -11,6 +11,7 @@
 #include "bench/dataset/standin_record.h"
 #include "bench/formats/mapped_file.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/plain_text.h"
 
 namespace bench {
 namespace {
@@ -77,12 +78,11 @@ void add_classes(Dataset& dataset, const std::string& part, Unreadable unreadabl
   if (const int64_t count = left_out.undecodable(); count > 0) {
     if (unreadable == Unreadable::refused)
       throw std::runtime_error(fmt::format(
-          "{}: {} images are in formats that this suite doesn't decode: {}; convert them to JPEG or PNG, or "
-          "leave them out with --skip-unreadable",
-          folder, count, left_out.kinds_in_words()));
-    dataset.notes.push_back(
-        fmt::format("{}: left out {} images in formats that this suite doesn't decode: {}", folder, count,
-                    left_out.kinds_in_words()));
+          "{}: holds {} in formats that this suite doesn't decode: {}; convert to JPEG or PNG, or leave out with "
+          "--skip-unreadable",
+          folder, base::counted(count, "image"), left_out.kinds_in_words()));
+    dataset.notes.push_back(fmt::format("{}: left out {} in formats that this suite doesn't decode: {}",
+                                        folder, base::counted(count, "image"), left_out.kinds_in_words()));
   }
   if (!left_out.cycles.empty())
     dataset.notes.push_back(

@@ -22,4 +22,8 @@ std::string plain_text(const std::string& text) {
   return plain;
 }
 
+std::string counted(int64_t number, const std::string& what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 }  // namespace base

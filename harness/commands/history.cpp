@@ -7,6 +7,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/file.h"
+#include "harness/base/plain_text.h"
 #include "harness/commands/command_line.h"
 #include "harness/nightly/history_report.h"
 #include "harness/nightly/night_summary.h"
@@ -93,15 +94,15 @@ int export_to(const Installation&, const History& history, const Asked& asked) {
   const size_t exported = export_nights(history.between(asked.since), output);
   base::remove_drafts_of(asked.file);
   base::write_whole_file(asked.file, output.str());
-  fmt::print("{} nights in {}\n", exported, asked.file.string());
+  fmt::print("{} in {}\n", base::counted(int64_t(exported), "night"), asked.file.string());
   return base::kAllGood;
 }
 
 int import_from(const Installation& installation, const Asked& asked) {
   const Imported imported =
       import_nights(history_folder(installation, asked.history), asked.file, installation.project, std::cerr);
-  fmt::print("{} nights added, {} were there already, {} lines left out\n", imported.added, imported.known,
-             imported.bad);
+  fmt::print("{} added, {} there already, {} left out\n", base::counted(int64_t(imported.added), "night"),
+             imported.known, base::counted(int64_t(imported.bad), "line"));
   if (imported.added + imported.known > 0) return base::kAllGood;
   fmt::print(std::cerr, "{}: contains no night; name a file that `history export` wrote\n",
              asked.file.string());

@@ -153,7 +153,8 @@ class Feed {
     if (ended_) return nullptr;
     const Record& record = execution_.records().back();
     if (const auto utilisation = device_utilisation(record); utilisation && feed.devices != kLoaderAlone)
-      base::say("      utilisation of {:.4g} devices: {:.1f} %\n", feed.devices, 100 * *utilisation);
+      base::say("      utilisation of {:.4g} device{}: {:.1f} %\n", feed.devices,
+                feed.devices == 1 ? "" : "s", 100 * *utilisation);
     return &record;
   }
 

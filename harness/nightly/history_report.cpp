@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/base/plain_text.h"
 #include "harness/stats/full_size.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/records.h"
@@ -83,7 +84,7 @@ std::optional<Records> full_records(const Night& night, std::ostream& warnings) 
 
 Grid history_grid(const std::vector<Night>& nights) {
   Grid grid;
-  grid.title = fmt::format("{} nights", nights.size());
+  grid.title = base::counted(int64_t(nights.size()), "night");
   grid.columns = {{"night", true}, {"began", true},         {"tag", true},     {"rows OK"},
                   {"", true},      {"machine", true, true}, {"revision", true}};
   for (const Night& night : nights)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/base/plain_text.h"
 #include "harness/nightly/analysis.h"
 #include "harness/nightly/history.h"
 #include "harness/nightly/trend_chart.h"
@@ -119,7 +120,8 @@ void add_machine(PageFile& file, size_t place, const std::vector<std::string>& m
     if (!about.empty()) blocks.push_back({{"lines", about}});
     blocks.push_back({{kind, content}});
     if (place > 0)
-      blocks = json::array({fold(fmt::format("{} nights: {}", axis.nights().size(), title), blocks)});
+      blocks =
+          json::array({fold(base::counted(int64_t(axis.nights().size()), "night") + ": " + title, blocks)});
     file.page["sections"].push_back(
         section(title, std::move(blocks), prefix, machines.size() > 1 ? machine : ""));
   };

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "harness/base/child_process.h"
+#include "harness/base/plain_text.h"
 #include "harness/base/time_stamp.h"
 #include "harness/experiment/policy/policy.h"
 #include "harness/stats/statistics.h"
@@ -114,7 +115,7 @@ std::string why_no_steps(const ProbeReport& report, const JobEnd& end, double li
         "optimizer)";
   else
     why += fmt::format(
-        "; it had made {} steps{}", report.ranks.front().iterations,
+        "; it had made {}{}", base::counted(report.ranks.front().iterations, "step"),
         end.in_time && end.exit_code == 0
             ? ", fewer than are to be measured: name smaller --steps and --warmup, or let it train longer"
             : "");

@@ -8,6 +8,7 @@
 
 #include "harness/base/child_process.h"
 #include "harness/base/interrupt.h"
+#include "harness/base/plain_text.h"
 #include "harness/base/process_limits.h"
 #include "harness/base/say.h"
 #include "harness/contract/machine.h"
@@ -173,7 +174,7 @@ bool JobSubject::survey() {
     base::say("      it makes a step of {:.3g} ms{}; a start takes {:.1f} s\n", facts_.step_ms,
               facts_.world > 1 ? fmt::format(" on {} ranks", facts_.world) : "", startup_s_);
     if (!end.caught.empty())
-      base::say("      it wrote {} files, thrown away: {}\n", end.caught.size(),
+      base::say("      it wrote {}, thrown away: {}\n", base::counted(int64_t(end.caught.size()), "file"),
                 (folder_ / "starts" / "0" / "caught.txt").string());
   } else {
     if (!end.in_time) record.status = "TIMEOUT";

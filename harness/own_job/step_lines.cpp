@@ -6,6 +6,8 @@
 #include <fstream>
 #include <set>
 
+#include "harness/base/plain_text.h"
+
 namespace harness {
 
 int64_t StepLines::poll() {
@@ -43,9 +45,8 @@ ProbeReport StepLines::report(int64_t warmup, int64_t steps) const {
   if (ends_.empty())
     report.why_not = "no line that it printed matches --step-line";
   else if (segment.items < std::max<int64_t>(1, steps / 2))
-    report.why_not =
-        fmt::format("it printed {} lines of steps, of which {} were to be timed after the first {}",
-                    ends_.size(), steps, warmup);
+    report.why_not = fmt::format("it printed {} of steps, of which {} were to be timed after the first {}",
+                                 base::counted(int64_t(ends_.size()), "line"), steps, warmup);
   else if (times.size() < 2 || times.size() * kLargestBurst < segment.steps.size())
     report.why_not = fmt::format(
         "{} lines of steps came at {} times, so that a step has no time of its own: let the program flush after "

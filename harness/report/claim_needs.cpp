@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/base/plain_text.h"
 #include "harness/config/row_traits.h"
 #include "harness/contract/row.h"
 #include "harness/report/claim_question.h"
@@ -25,10 +26,6 @@ int64_t cores_of(const SummaryRow& row) {
   if (!cores.empty()) return int64_t(cores.size());
   const int64_t all = row.record->machine.cores.value_or(0), asked = row.config.cpus;
   return all > 0 ? std::min(all, asked) : asked;
-}
-
-std::string number_of(int64_t number, const char* what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 bool on_processor(const SummaryRow& row) { return row.record->device.kind == "cpu"; }
@@ -94,9 +91,9 @@ std::optional<Finding> own_cores(const ClaimRows& rows, const Condition& it) {
   }
   if (needed <= cores) return std::nullopt;
   const bool ranks = double(row.record->world_size) > 1;
-  std::string who = replicas ? number_of(replicas, ranks ? "rank" : "replica") + " and " : "";
-  who += number_of(row.config.loader_threads, "loader thread");
-  std::string why = fmt::format("in {} {} share {}", id, who, number_of(cores, "core"));
+  std::string who = replicas ? base::counted(replicas, ranks ? "rank" : "replica") + " and " : "";
+  who += base::counted(row.config.loader_threads, "loader thread");
+  std::string why = fmt::format("in {} {} share {}", id, who, base::counted(cores, "core"));
   if (double(row.record->machine.cores.value_or(0)) >= double(needed))
     why += fmt::format("; --set cpus={} would give each its own core", needed);
   return cannot_be_tested(why + (replicas > 1 ? kApart : ""));

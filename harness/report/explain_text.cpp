@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "harness/base/plain_text.h"
 #include "harness/stats/disturbance.h"
 #include "harness/stats/provenance.h"
 #include "harness/stats/statistics.h"
@@ -234,12 +235,12 @@ Facts job_facts(const Explanation& explanation) {
   }
   facts.emplace_back(
       "Measured with",
-      fmt::format(
-          "{} steps; blocks: {}; unchanged: {:.4g} items/s; {} rank{}, {} cores, {} arithmetic threads each; "
-          "PyTorch {}, Python {}; the probe takes {:.0f} us a step",
-          *run.timed_batches, explanation.blocks, explanation.images_per_second, run.world_size,
-          run.world_size == 1 ? "" : "s", run.config.cpus, run.config.intra_op_threads,
-          version_of(run, "PyTorch"), version_of(run, "Python"), job->probe_us.value_or(0)));
+      fmt::format("{} steps; blocks: {}; unchanged: {:.4g} items/s; {}, {}, {} each; "
+                  "PyTorch {}, Python {}; the probe takes {:.0f} us a step",
+                  *run.timed_batches, explanation.blocks, explanation.images_per_second,
+                  base::counted(run.world_size, "rank"), base::counted(run.config.cpus, "core"),
+                  base::counted(run.config.intra_op_threads, "arithmetic thread"), version_of(run, "PyTorch"),
+                  version_of(run, "Python"), job->probe_us.value_or(0)));
   return facts;
 }
 
@@ -267,9 +268,10 @@ Facts explain_facts(const Explanation& explanation) {
   facts.emplace_back(
       "Measured with",
       fmt::format("{} batches of {} images; blocks: {}; unchanged: {:.0f} images/s; storage {}, "
-                  "cache {}, strategy {}, {} cores, {} loader threads",
+                  "cache {}, strategy {}, {}, {}",
                   row.timed_batches, row.batch, explanation.blocks, explanation.images_per_second,
-                  row.storage, row.cache, row.strategy, row.cpus, row.loader_threads));
+                  row.storage, row.cache, row.strategy, base::counted(row.cpus, "core"),
+                  base::counted(row.loader_threads, "loader thread")));
   return facts;
 }
 

@@ -1,6 +1,7 @@
 // Words the verdict, the number of devices fed and what limits the loader.
 #include <fmt/format.h>
 
+#include "harness/base/plain_text.h"
 #include "harness/experiment/intervention.h"
 #include "harness/report/explain_text.h"
 
@@ -83,10 +84,12 @@ Facts feed_facts(const FeedAnswer& answer) {
   Facts facts = {
       {fmt::format("Can this machine feed {} x {} (emulated)?", answer.asked, answer.device),
        verdict(answer)},
-      {"Measured with", fmt::format("{}, {}, storage {}, cache {}, {} cores, {} loader threads; one device "
-                                    "computes {} images/s",
-                                    row.model, row.precision, row.storage, row.cache, row.cpus,
-                                    row.loader_threads, three_digits(answer.device_images_per_second))},
+      {"Measured with",
+       fmt::format("{}, {}, storage {}, cache {}, {}, {}; one device "
+                   "computes {} images/s",
+                   row.model, row.precision, row.storage, row.cache, base::counted(row.cpus, "core"),
+                   base::counted(row.loader_threads, "loader thread"),
+                   three_digits(answer.device_images_per_second))},
       {"The loader alone", loader_alone(answer)},
       {"Fed here", fed_here(answer)},
       {"What binds", binds(answer)},

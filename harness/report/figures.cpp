@@ -34,12 +34,11 @@ constexpr std::array kinds = {
 void complete_title(json& title, const Summary& summary, const std::string& run) {
   const std::string mark = summary.mark.empty() ? "" : summary.mark + ": ";
   title["text"] = mark + title["text"].get<std::string>();
-  json lines = {
-      "Ran: " + (summary.scale_summary.empty() ? summary.scale : summary.scale_summary) +
-          (mark.empty() ? "" : "; not the article's hardware or sizes"),
-      fmt::format("{}: {}; {}", summary.device, summary.machine, summary.build),
-      fmt::format("{}data: {}; run {}", summary.set.empty() ? "" : "set by hand: " + summary.set + "; ",
-                  summary.data, run)};
+  json lines = {"Ran: " + (summary.scale_summary.empty() ? summary.scale : summary.scale_summary) +
+                    (mark.empty() ? "" : "; not the article's hardware or sizes"),
+                fmt::format("{}: {}; {}", summary.device, summary.machine, summary.build),
+                fmt::format("{}{}run {}", summary.set.empty() ? "" : "set by hand: " + summary.set + "; ",
+                            summary.data.empty() ? "" : "data: " + summary.data + "; ", run)};
   lines.insert(lines.end(), title["subtitle"].begin(), title["subtitle"].end());
   constexpr size_t widest = 135;  // a subtitle wider than the chart would widen the whole figure
   for (json& line : lines)
@@ -109,12 +108,12 @@ void write_figures(const fs::path& run_dir, const std::vector<Summary>& summarie
   else if (base::interrupts() > 1)
     console << fmt::format(
         "plots: not rendered because of a second interrupt; `./run_matrix plot {}` renders them\n",
+        run_dir.string());
   else if (fs::exists(source_dir / ".venv/bin/python"))  // what it ran has told why
     console << fmt::format(
         "warning: plots were not rendered, for the reason above; `./run_matrix plot {}` renders them. Their "
         "data and specs are in {}\n",
         run_dir.string(), folder.string());
-        run_dir.string());
   else
     console << fmt::format(
         "warning: plots were not rendered. In a clone, run ./run_matrix once without --no-install, then "

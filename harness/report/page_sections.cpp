@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/base/plain_text.h"
 #include "harness/report/article_tables.h"
 #include "harness/report/bottleneck.h"
 #include "harness/report/claims.h"
@@ -40,8 +41,9 @@ Grid taken_out(Grid& grid, size_t column, const std::vector<std::string>& cells)
 
 void add_folded(json& blocks, const Grid& grid) {
   if (!grid.empty())
-    blocks.push_back(fold(fmt::format("{} ({} lines)", grid.title, grid.rows.size()),
-                          json::array({{{"grid", grid_json(grid)}}})));
+    blocks.push_back(
+        fold(fmt::format("{} ({})", grid.title, base::counted(int64_t(grid.rows.size()), "line")),
+             json::array({{{"grid", grid_json(grid)}}})));
 }
 
 json blocks_of(const Grid& grid) {
@@ -123,7 +125,8 @@ json summary_sections(const Summary& summary, const std::vector<std::string>& fi
   json article = json::array(), tables = json::array();
   for (const Grid& grid : article_tables(summary)) add_grid(tables, grid);
   if (!tables.empty())
-    article.push_back(fold(fmt::format("{} tables with this run's figures", tables.size()), tables));
+    article.push_back(
+        fold(base::counted(int64_t(tables.size()), "table") + " with this run's figures", tables));
   add("the article's tables", article);
 
   json verdicts = json::array();

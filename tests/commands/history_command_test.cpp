@@ -194,9 +194,9 @@ TEST_F(HistoryCommandTest, ExportsAndImports) {
   ASSERT_EQ(history({"export", file, "--since", "2026-01-02:"}), 0);
   const std::string other = directory / "other";
   ASSERT_EQ(history({"import", file, "--history", other}), 0);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "2 nights added, 0 were there already", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "2 nights added, 0 there already", output());
   ASSERT_EQ(history({"import", file, "--history", other}), 0) << "nothing new is nothing bad";
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "0 nights added, 2 were there already", output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "0 nights added, 2 there already", output());
   ASSERT_EQ(history({"export", "-", "--history", other}), 0);
   EXPECT_EQ(output(), content_of(file));
 }
@@ -205,8 +205,7 @@ TEST_F(HistoryCommandTest, BadLinesOfAnImportAreNamedAndLeftOut) {
   const std::string file = directory / "nights";
   std::ofstream(file) << "no json\n" << encode(night(1)) << "\n{\"schema\": 1}\n{\"schema\": 9}\n";
   ASSERT_EQ(history({"import", file}), 0);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "1 nights added, 0 were there already, 3 lines left out",
-                      output());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "1 night added, 0 there already, 3 lines left out", output());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":1: not JSON", errors());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":3: `id` is missing", errors());
   EXPECT_PRED_FORMAT2(testing::IsSubstring, file + ":4: `schema`: expected 1", errors());

@@ -39,7 +39,7 @@ TEST_F(UsersImages, OfOtherFormatsAreRefusedUnlessToBeSkipped) {
   EXPECT_TRUE(says("--skip-unreadable"));
   fs::remove_all(directory / "run");
   ASSERT_EQ(smoke_in("run", "0", "", {"--data", data, "--skip-unreadable"}), 0);
-  EXPECT_TRUE(says("left out 1 images"));
+  EXPECT_TRUE(says("left out 1 image in formats"));
   EXPECT_EQ(records_in("run")[0]["data"]["left_out"][".webp"], 1);
   EXPECT_EQ(json::parse(content_of(directory / "run/request.json"))["skip-unreadable"], true);
   fs::resize_file(directory / "run/records.jsonl", 0);

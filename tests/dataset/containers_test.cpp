@@ -152,7 +152,7 @@ TEST_F(Containers, ThatCannotBeUsedAreNamedWithTheNextStep) {
       {"webdataset/set-val-000000.tar",
        {"it is a single tar file; use --data " + in("webdataset").string() + " to read it in place"}},
       {"classes",
-       {"it holds 1 class folders, but they must be in a folder train; `mkdir OUT && ln -s " +
+       {"it holds 1 class folder, to be in a folder train; `mkdir OUT && ln -s " +
         in("classes").string()}},
       {"flat", {"images without class folders", "while read image class"}},
       {"../src/train", {"it is itself the folder train; use --data " + inputs().source.root.string()}},

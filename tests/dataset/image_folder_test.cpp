@@ -82,7 +82,7 @@ TEST_F(ImageFolder, FormatsThatAreNotDecodedAreRefusedByName) {
         "n1/8.ppm", "n1/9.png", "n1/a.avif", "n1/b.gif", "n1/c.HEIC", "n1/d.jxl", "n1/e.heif", "n1/f.jp2"})
     add(name);
   const std::string message = failure();
-  EXPECT_SAYS(message, "13 images are in formats that this suite doesn't decode");
+  EXPECT_SAYS(message, "holds 13 images in formats that this suite doesn't decode");
   EXPECT_SAYS(message,
               "1 .avif, 1 .bmp, 1 .gif, 1 .heic, 1 .heif, 1 .jp2, 1 .jxl, 1 .pgm, 1 .ppm, 1 .tif, 1 .tiff, "
               "2 .webp (e.g. train/n0/2.webp)");

@@ -30,6 +30,7 @@ json row_value(const SummaryRow& row, const json& figures = json::object()) {
 
 // What times and rates are of, for titles of axes.
 std::string where_measured(const Summary& summary) {
+  if (summary.device == "own") return "the job's devices";
   if (summary.device != "emulated") return summary.device;
   const bool stretched =
       std::ranges::any_of(summary.rows, [](const SummaryRow& row) { return row.config.time_scale != 1; });

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "harness/base/plain_text.h"
 #include "harness/experiment/intervention.h"
 #include "harness/report/summary/device_time.h"
 #include "harness/stats/records.h"
@@ -52,7 +53,7 @@ void add_points(FeedAnswer& answer, const RecordList& records) {
 std::string what_is_missing(const FeedAnswer& answer, const RecordList& records) {
   std::vector<std::string> missing;
   if (answer.loader_images_per_second <= 0) missing.push_back("the loader's rate");
-  if (!answer.asked_is_fed) missing.push_back(fmt::format("the utilisation of {} devices", answer.asked));
+  if (!answer.asked_is_fed) missing.push_back("the utilisation of " + base::counted(answer.asked, "device"));
   if (answer.binding.empty()) missing.push_back("what binds");
   if (missing.empty()) return "";
   std::string why = "the time was used up (--within)";
