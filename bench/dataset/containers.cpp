@@ -182,10 +182,18 @@ std::string what_to_do_with(const fs::path& place) {
         single && found.kind->visit ? fmt::format("use --data {} to read it in place, or ", above) : "",
         fmt::format(fmt::runtime(found.kind->next_step), path));
   if (single) return "it is a file; expected the folder that holds train/<class>/<image>.JPEG";
-  const auto folders = entries_of(place, true);
-  const auto classes = std::count_if(folders.begin(), folders.end(), holds_images);
+  auto folders = entries_of(place, true);
+  std::erase_if(folders, [](const fs::path& folder) { return !holds_images(folder); });
+  const size_t classes = folders.size();
   if (classes > 0 && fs::path(path).filename() == "train")
     return fmt::format("it is itself the folder train; use --data {}", above);
+  // Among class folders, `train` is the class of trains.
+  if (classes > 0 && std::all_of(folders.begin(), folders.end(), [](const fs::path& folder) {
+        return std::set<std::string>{"train", "val", "validation", "test"}.contains(folder.filename());
+      }))
+    return fmt::format(
+        "{} holds images directly; expected one folder for each class: {}/train/CLASS/IMAGE.jpg",
+        folders[0].string(), path);
   if (classes > 0)
     return fmt::format(
         "it holds {}, to be in a folder train; `mkdir OUT && ln -s {} OUT/train`, then use --data OUT",

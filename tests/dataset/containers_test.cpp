@@ -152,8 +152,10 @@ TEST_F(Containers, ThatCannotBeUsedAreNamedWithTheNextStep) {
       {"webdataset/set-val-000000.tar",
        {"it is a single tar file; use --data " + in("webdataset").string() + " to read it in place"}},
       {"classes",
-       {"it holds 1 class folder, to be in a folder train; `mkdir OUT && ln -s " +
-        in("classes").string()}},
+       {"it holds 1 class folder, to be in a folder train; `mkdir OUT && ln -s " + in("classes").string()}},
+      {"no_classes",
+       {in("no_classes/train").string() + " holds images directly; expected one folder for each class: " +
+        in("no_classes").string() + "/train/CLASS/IMAGE.jpg"}},
       {"flat", {"images without class folders", "while read image class"}},
       {"../src/train", {"it is itself the folder train; use --data " + inputs().source.root.string()}},
       {"flat/a.jpg", {"it is a file; expected the folder that holds train"}}};

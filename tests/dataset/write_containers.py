@@ -104,6 +104,7 @@ pq.write_table(pa.table({"image": [{"bytes": None, "path": "a.jpg"}], "label": [
                folder("only_paths") + "/a.parquet", **plain)
 with open(f"{out}/arrow/train/data-00000-of-00001.arrow", "rb") as stream, open(folder("cut_arrow") + "/a.arrow", "wb") as cut:
     cut.write(stream.read()[:-3000])
-for name in ("lmdb/data.mdb", "mds/shard.00000.mds", "zip/set.zip", "gzip/train/a.tar.gz", "classes/n0/a.jpg", "flat/a.jpg"):
+for name in ("lmdb/data.mdb", "mds/shard.00000.mds", "zip/set.zip", "gzip/train/a.tar.gz", "classes/n0/a.jpg", "flat/a.jpg",
+             "no_classes/train/a.jpg"):
     with open(folder(os.path.dirname(name)) + "/" + os.path.basename(name), "wb") as stream:
         stream.write(jpeg)
