@@ -142,7 +142,7 @@ Grid article_grid(const Summary& summary, const MatrixTable& table) {
            std::ranges::all_of(rows, [&](const SummaryRow* row) { return column.cell(row) == "-"; });
   });
   const bool has_ratios = std::ranges::any_of(columns, [](const auto& it) { return bool(it.ratio); });
-  if (has_ratios)
+  if (has_ratios && !summary.timed_batches.empty())
     grid.notes.push_back(fmt::format(
         "total s: {} timed batches, median of the runs; phases: mean ms per batch.", summary.timed_batches));
   for (const TableNote& note : table.notes) append(grid.notes, lines_of(summary, note));
