@@ -99,6 +99,8 @@ struct Emulation {
   double time_scale = 1;      // every modelled duration is multiplied by it
   int64_t wire_divisor = 1;   // bytes that cross the link between nodes are divided by it
   std::string wire = "ring";  // whose bytes they are: NCCL's `ring` or `tree`
+  // Durations here / those of the device.
+  double stretch() const { return time_scale / double(batch_divisor); }
   KEYS(Emulation, REQUIRED(device, "the device file"), REQUIRED(batch_divisor, "of the scale"),
        REQUIRED(time_scale, "field `time_scale`"), KEY(wire_divisor, "field `wire_divisor`"),
        KEY(wire, "field `wire`"));

@@ -229,6 +229,7 @@ bool Execution::run(const PlannedRow& row, int64_t repeat, LiveLine& line, const
   PlannedRow planned = row;
   // Repeats of a timing do the same work; repeats of an accuracy differ in weights, order and augmentation.
   if (planned.row.validation) planned.row.seed += repeat;
+  line.set_devices_time(!of.feed);
   std::optional<Record> record;
   std::optional<RealSteps> real;
   std::string invalid;  // why the row isn't timed

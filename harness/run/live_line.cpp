@@ -39,7 +39,7 @@ void LiveLine::begin_row(const Row& row) {
   ++row_number_;
   id_ = row.id;
   label_ = row.title;
-  batch_ = double(row.batch) * (row.device_file.empty() ? 1 : row.time_scale);
+  batch_ = double(row.batch) * (devices_time_ && !row.device_file.empty() ? row.time_scale : 1);
   batches_ = row.warmup_batches + row.timed_batches;
   row_began_ = last_plain_ = Clock::now();
   first_batch_ = 0;

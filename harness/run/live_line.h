@@ -18,6 +18,10 @@ class LiveLine {
   explicit LiveLine(size_t rows_in_all, Rest rest = {});
   // Shown with the name of the next rows: which run of the row this is.
   void set_label(const std::string& run_label) { run_label_ = run_label; }
+  // Whether rates and seconds of the next rows' emulated devices are in these devices' time, as in tables
+  // (full_size.h), or as measured, as feed's are.
+  void set_devices_time(bool on) { devices_time_ = on; }
+  bool devices_time() const { return devices_time_; }
   void begin_row(const Row& row);
   void show(Progress& progress);          // call about five times a second while a row runs
   void end_row(const std::string& text);  // replaces the line by the row's result
@@ -30,7 +34,8 @@ class LiveLine {
   bool terminal_;
   Rest rest_;
   std::string id_, label_, run_label_;
-  double batch_ = 0;  // images; on emulated devices times time_scale, for images/s in their time
+  bool devices_time_ = true;
+  double batch_ = 0;  // images; times time_scale for images/s in the devices' time
   int64_t batches_ = 0;
   Clock::time_point row_began_, last_plain_, first_batch_at_;
   uint64_t first_batch_ = 0;

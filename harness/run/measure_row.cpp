@@ -227,16 +227,15 @@ static void add_trace(Record& record, const RowSetting& setting, const fs::path&
   if (const std::string text = describe_gpus(*record.trace); !text.empty()) base::say("      {}\n", text);
 }
 
-static std::string end_text(const Record& record) {
+static std::string end_text(const Record& record, bool devices_time) {
   if (!is_ok(record)) return fmt::format("{}: {}", record.status, record.reason);
-  if (!record.emulation || record.feed)
+  if (!record.emulation || !devices_time)
     return fmt::format("{:.2f} s for {} batches, {:.0f} images/s", *record.total_s, *record.timed_batches,
                        *record.images_per_second);
   const Emulation& emulation = *record.emulation;
   return fmt::format("{:.2f} s for {} batches, {:.0f} images/s in the devices' time ({:.2f} s here)",
-                     *record.total_s * double(emulation.batch_divisor) / emulation.time_scale,
-                     *record.timed_batches, *record.images_per_second * emulation.time_scale,
-                     *record.total_s);
+                     *record.total_s / emulation.stretch(), *record.timed_batches,
+                     *record.images_per_second * emulation.time_scale, *record.total_s);
 }
 
 std::optional<Record> train_row(const RowSetting& setting, const PlannedRow& planned, int64_t repeat,
@@ -285,7 +284,7 @@ std::optional<Record> measure_row(const RowSetting& setting, const PlannedRow& p
                                   LiveLine& line) {
   line.begin_row(planned.row);
   auto record = train_row(setting, planned, repeat, [&](Progress& progress) { line.show(progress); });
-  line.end_row(record ? end_text(*record) : "interrupted");
+  line.end_row(record ? end_text(*record, line.devices_time()) : "interrupted");
   if (!record || record->rank_map.empty()) return record;
   if (record->rank_map.size() > 1) base::say("      {}\n", rank_map_text(record->rank_map));
   add_trace(*record, setting, directory_of(setting, planned, repeat));

@@ -44,6 +44,7 @@ TEST_F(EmulatedDefault, TheTimeScaleFollowsFromWhatTheMachineDecodes) {
   const json slow = record_of("0", files, "1e6", "300");
   EXPECT_EQ(slow["config"]["time_scale"], 4) << "954 images/s of row 0 / 300, and a margin";
   EXPECT_EQ(slow["scale"]["decoded_images_per_s"], 300);
+  EXPECT_TRUE(says("in the devices' time ("));
   EXPECT_EQ(record_of("0", {"--set", "storage=synthetic", "--set", "time_scale=3"})["config"]["time_scale"],
             3);
 }

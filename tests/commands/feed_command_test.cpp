@@ -81,6 +81,7 @@ TEST_F(Feed, ADeviceTooSmallForAnyBatchIsSaid) {
 
 TEST_F(Feed, WhatBindsIsFoundBeforeTheConfirmation) {
   ASSERT_EQ(feed("3", "3000", {"--set", "cpus=2"}), 0) << errors();
+  EXPECT_FALSE(says("in the devices' time")) << "its time_scale makes one device as fast as several";
   std::vector<std::string> purposes;
   for (const json& record : records_in("run")) purposes.push_back(record["feed"]["purpose"]);
   const auto at = [&](const char* purpose) { return std::find(purposes.begin(), purposes.end(), purpose); };

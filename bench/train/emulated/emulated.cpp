@@ -92,9 +92,7 @@ class Emulated : public Device, public Accelerator {
   at::Device torch_device() const override { return device_; }
   std::string name() const override { return options_.emulation->device.name; }
   bool computes() const override { return false; }
-  double time_stretch() const override {
-    return options_.emulation->time_scale / double(options_.emulation->batch_divisor);
-  }
+  double time_stretch() const override { return options_.emulation->stretch(); }
   Accelerator* accelerator() override { return this; }
 
   void batch_arrived(const Batch& batch) override {

@@ -24,7 +24,7 @@ Durations::Durations(const harness::Emulation& emulation, const std::string& pre
     : device_(emulation.device),
       costs_(costs_of(emulation.device, precision, model)),
       divisor_(double(emulation.batch_divisor)),
-      scale_(emulation.time_scale / divisor_),
+      scale_(emulation.stretch()),
       copying_(copying) {}
 
 Nanoseconds Durations::scaled(double true_ms) const {
