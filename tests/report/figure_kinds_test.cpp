@@ -95,6 +95,39 @@ TEST_F(FigureKinds, TimelineShowsRecordedEventsOtherwisePhasesEndToEnd) {
   EXPECT_EQ(lines["12"][1].get<std::string>().find("end to end"), std::string::npos);
 }
 
+TEST_F(FigureKinds, TimelinePlacesADevicesPhasesByTheLossThatItsHostWaitsFor) {
+  std::vector<json> records = {to_json(*row("7").record)};
+  const auto event = [](const char* track, const char* name, double begin, double end) {
+    return json{{"rank", 0}, {"track", track}, {"name", name}, {"begin_ms", begin}, {"end_ms", end}};
+  };
+  const auto events = [&](double loss_begins) {
+    return json{event("host", "load", 0, 2), event("host", "forward", 2, 3),
+                event("device 0", "forward", 2, 3), event("host", "loss", loss_begins, 20),
+                event("host", "backward", 20, 22)};
+  };
+  const auto placed = [&] {
+    const json spec = figure_of(harness::summarise(typed(records)).at(0), "timeline");
+    std::map<std::string, std::pair<double, double>> times;
+    for (const json& value : spec.at("data").at("values"))
+      times[value["track"].get<std::string>() + " " + value["what"].get<std::string>()] = {value["begin_ms"],
+                                                                                           value["end_ms"]};
+    return times;
+  };
+  records[0]["timeline"] = {{"batch", 59}, {"clocks", "one host"}, {"events", events(3)}};
+  for (const auto& [phase, ms] :
+       std::map<std::string, double>{{"h2d", 14}, {"forward", 6}, {"loss", 1}, {"backward", 11}})
+    records[0]["device_ms"][phase] = json::array({json(60, ms)});
+  auto times = placed();
+  EXPECT_EQ(times.at("launching to device 0 forward"), std::pair(2.0, 3.0));
+  EXPECT_EQ(times.at("device 0 h2d"), std::pair(0.0, 13.0)) << "it began before the batch of its host";
+  EXPECT_EQ(times.at("device 0 forward"), std::pair(13.0, 19.0));
+  EXPECT_EQ(times.at("device 0 loss"), std::pair(19.0, 20.0));
+  EXPECT_EQ(times.at("device 0 backward"), std::pair(20.0, 31.0));
+  records[0]["timeline"]["events"] = events(19.5);
+  times = placed();
+  EXPECT_FALSE(times.contains("device 0 forward")) << "a host that doesn't wait doesn't know where it is";
+}
+
 TEST_F(FigureKinds, RanksShowAStragglerAmongManyInFewCells) {
   json record = to_json(*row("12").record);
   const int ranks = 1024, batches = 300, slow = 700;

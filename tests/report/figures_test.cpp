@@ -149,7 +149,9 @@ TEST_F(Figures, ParametersStandForTextsAndForValues) {
   EXPECT_EQ(spec["data"]["values"].size(), 3u);
   EXPECT_THROW(harness::filled_figure(folder_, "missing", data), std::runtime_error);
   data.params.erase("what");
-  EXPECT_THROW(harness::filled_figure(folder_, "made-up", data), json::out_of_range);
+  const std::string why = failure_of([&] { harness::filled_figure(folder_, "made-up", data); });
+  EXPECT_SAYS(why, "made-up.vl.json");
+  EXPECT_SAYS(why, "'what'");
 }
 
 // A fixed colour would be unreadable in one of the themes.

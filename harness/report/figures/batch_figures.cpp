@@ -117,6 +117,46 @@ std::vector<TimelineEvent> events_of(const Record& record, bool& recorded) {
   return events;
 }
 
+// What the devices did where hosts only launch work (GPUs, emulated devices): each rank's phases of device
+// time one after another, because these include the gaps. They are placed by `loss`, which ends for the
+// device and for a host that waits for it at once; where it did not wait or there are micro-batches, they are
+// left out. Tracks of threads that launch to several devices are renamed, as no device's. Returns whether any
+// were added.
+bool add_device_events(const Record& record, std::vector<TimelineEvent>& events) {
+  const auto [ranks, batches] = ranks_and_batches(record.device_ms);
+  const size_t batch = record.timeline ? size_t(record.timeline->batch) : 0;
+  if (!record.timeline || batch >= batches) return false;
+  std::map<int64_t, std::vector<TimelineEvent>> losses;
+  bool several_devices = false, added = false;
+  for (TimelineEvent& event : events) {
+    if (event.track == "host" && event.name == "loss") losses[event.rank].push_back(event);
+    if (!event.track.starts_with("device ")) continue;
+    event.track = "launching to " + event.track;
+    several_devices = true;
+  }
+  for (const auto& [rank, loss] : losses) {
+    if (size_t(rank) >= ranks || loss.size() > 1) continue;
+    const auto ms_of = [&](const std::string& phase) {
+      const auto found = record.device_ms.find(phase);
+      return found == record.device_ms.end() ? 0 : found->second[size_t(rank)][batch];
+    };
+    if (loss[0].end_ms - loss[0].begin_ms < ms_of("loss")) continue;
+    double end = loss[0].end_ms;
+    for (const std::string& phase : phase_names()) {
+      end -= ms_of(phase);
+      if (phase == "loss") break;
+    }
+    for (const std::string& phase : phase_names()) {
+      const double begin = end;
+      end += ms_of(phase);
+      if (!(end > std::max(begin, 0.0))) continue;  // also where a time is NaN
+      events.push_back({rank, several_devices ? "device 0" : "device", phase, std::max(begin, 0.0), end});
+      added = true;
+    }
+  }
+  return added;
+}
+
 const SummaryRow* row_with_most_ranks(const Summary& summary) {
   const SummaryRow* found = nullptr;
   size_t most = 1;
@@ -174,12 +214,14 @@ FigureData timeline_data(const Summary& summary) {
   FigureData data;
   json panels = json::object();
   double longest = 0, shortest = 1e300;
-  bool skewed_clocks = false, any_recorded = false;
+  bool skewed_clocks = false, any_recorded = false, any_device = false;
   for (const SummaryRow* row : key_rows(summary)) {
     const Record& record = *row->record;
     bool recorded = false;
     double end = 0;
-    for (const TimelineEvent& event : events_of(record, recorded)) {
+    std::vector<TimelineEvent> events = events_of(record, recorded);
+    any_device = (recorded && add_device_events(record, events)) || any_device;
+    for (const TimelineEvent& event : events) {
       data.values.push_back({{"row", row->id},
                              {"rank", event.rank},
                              {"track", event.track},
@@ -202,6 +244,9 @@ FigureData timeline_data(const Summary& summary) {
       {"missing", missing_key_rows(summary)},
       {"most_ranks", kMostRanks},
       {"what", any_recorded ? "timeline of the last timed batch" : "the last timed batch, phase after phase"},
+      {"device", any_device
+                     ? " device: its own phases, placed by the end of `loss`, in which its host waits for it."
+                     : ""},
       {"clocks", skewed_clocks ? " With several hosts, each rank starts at 0 of its own clock." : ""},
       {"x_scales", longest > 4 * shortest ? "independent" : "shared"}};
   return data;

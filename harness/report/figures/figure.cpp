@@ -1,6 +1,8 @@
 // Fills a specification: parameters in its strings, rows and colours of its table.
 #include "harness/report/figures/figure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -45,7 +47,8 @@ void fill(json& node, const json& params) {
 }  // namespace
 
 json filled_figure(const std::filesystem::path& source_dir, const std::string& name, FigureData data) {
-  json spec = read_json(source_dir / "plots" / (name + ".vl.json"));
+  const std::filesystem::path file = source_dir / "plots" / (name + ".vl.json");
+  json spec = read_json(file);
   const json palette = read_json(source_dir / "plots/palette.json");
   std::set<std::string> named, phases;
   for (const json& entry : palette) named.insert(entry.at("name"));
@@ -63,7 +66,12 @@ json filled_figure(const std::filesystem::path& source_dir, const std::string& n
       range.push_back(entry.at("colour"));
     }
   data.params.update({{"rows", rows}, {"colours", {{"domain", domain}, {"range", range}}}});
-  fill(spec, data.params);
+  try {
+    fill(spec, data.params);
+  } catch (const json::out_of_range& error) {
+    throw std::runtime_error(
+        fmt::format("{}: {}; restore the file from the repository", file.string(), error.what()));
+  }
   spec["data"] = {{"values", std::move(data.values)}};
   return spec;
 }
