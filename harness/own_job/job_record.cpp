@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "harness/base/child_process.h"
 #include "harness/base/plain_text.h"
@@ -28,31 +30,57 @@ Row row_of(const std::vector<std::string>& command) {
   return row;
 }
 
-std::vector<const ProbeSegment*> segments_of(const ProbeRank& rank, const SegmentsOf& of) {
-  std::vector<const ProbeSegment*> found;
-  for (const ProbeSegment& segment : rank.segments)
-    if (std::ranges::count(of.indices, segment.index) > 0 && !segment.steps.empty() && !segment.unfinished)
-      found.push_back(&segment);
+// Of each segment that every rank finished, the steps in which a validation of any rank lay: the others
+// waited there.
+std::map<int64_t, std::set<size_t>> left_out_of(const ProbeReport& report, const SegmentsOf& of) {
+  std::map<int64_t, std::set<size_t>> found;
+  for (const int64_t index : of.indices) {
+    std::set<size_t> left_out;
+    const bool finished = std::ranges::all_of(report.ranks, [&](const ProbeRank& rank) {
+      const auto segment = std::ranges::find(rank.segments, index, &ProbeSegment::index);
+      if (segment == rank.segments.end() || segment->unfinished) return false;
+      left_out.insert(segment->left_out.begin(), segment->left_out.end());
+      return segment->steps.size() > left_out.size();
+    });
+    if (finished) found.emplace(index, left_out);
+  }
   return found;
 }
 
-// Returns the seconds of the rank's timed iterations.
-double add_rank(Record& record, const ProbeRank& rank, const std::vector<const ProbeSegment*>& segments) {
+struct TimedSteps {
+  double wall_s = 0;
+  int64_t items = 0, steps = 0;
+};
+
+TimedSteps add_rank(Record& record, const ProbeRank& rank,
+                    const std::map<int64_t, std::set<size_t>>& segments) {
   std::map<std::string, std::vector<double>> phases;
-  double wall_ms = 0, outside_backward_ms = 0;
-  size_t steps = 0;
-  for (const ProbeSegment* segment : segments)
-    for (const ProbeStep& step : segment->steps) {
+  TimedSteps timed;
+  double outside_backward_ms = 0;
+  for (const ProbeSegment& segment : rank.segments) {
+    const auto left_out = segments.find(segment.index);
+    if (left_out == segments.end()) continue;
+    timed.items += segment.items;
+    for (size_t i = 0; i < segment.steps.size(); ++i) {
+      const ProbeStep& step = segment.steps[i];
+      if (left_out->second.contains(i)) {
+        timed.items -= step.items;
+        continue;
+      }
       for (const auto& [name, time] : kProbePhases) phases[name].push_back(step.*time);
-      wall_ms += step.wall_ms;
+      timed.wall_s += step.wall_ms * 1e-3;
       outside_backward_ms += step.wall_ms - step.backward_ms - step.sync_ms;
       if (rank.rank == 0 && step.loss) record.loss.push_back(*step.loss);
-      ++steps;
+      ++timed.steps;
     }
+    if (rank.rank != 0) continue;
+    record.job->updates += segment.updates;
+    record.job->settled += segment.settled;
+    record.job->excluded += segment.excluded + int64_t(left_out->second.size() - segment.left_out.size());
+  }
   for (auto& [name, times] : phases) record.samples_ms[name].push_back(std::move(times));
-  record.timed_batches = std::max(record.timed_batches.value_or(0), int64_t(steps));
-  record.job->rank_step_ms.push_back(outside_backward_ms / double(steps));
-  return wall_ms * 1e-3;
+  record.job->rank_step_ms.push_back(outside_backward_ms / double(timed.steps));
+  return timed;
 }
 
 void set_job(Record& record, const ProbeReport& report) {
@@ -138,24 +166,29 @@ Record job_record(const JobFrame& frame, const ProbeReport& report, const JobEnd
   record.environment.window_outside_share = end.outside_share;
   int64_t items = 0;
   std::vector<double> seconds;
+  const auto segments = left_out_of(report, of);
+  if (segments.empty()) {
+    const auto can_not = [&](const ProbeRank& rank) { return rank.impossible.contains(of.change); };
+    const auto rank = std::ranges::find_if(report.ranks, can_not);
+    record.status = rank == report.ranks.end() ? "CRASHED" : "SKIPPED";
+    record.reason =
+        rank == report.ranks.end() ? why_no_steps(report, end, end.wall_s) : rank->impossible.at(of.change);
+    drop_figures(record);
+    return record;
+  }
   for (const ProbeRank& rank : report.ranks) {
-    const auto segments = segments_of(rank, of);
-    if (segments.empty()) {
-      const auto why = rank.impossible.find(of.change);
-      record.status = why == rank.impossible.end() ? "CRASHED" : "SKIPPED";
-      record.reason = why == rank.impossible.end() ? why_no_steps(report, end, end.wall_s) : why->second;
+    const TimedSteps timed = add_rank(record, rank, segments);
+    seconds.push_back(timed.wall_s);
+    items += timed.items;
+    if (record.timed_batches.value_or(timed.steps) != timed.steps) {
+      record.status = "INVALID";
+      record.reason = fmt::format(
+          "rank {} timed {}, others {}: its phases can't be set beside theirs; give every rank as many batches",
+          rank.rank, base::counted(timed.steps, "iteration"), *record.timed_batches);
       drop_figures(record);
       return record;
     }
-    seconds.push_back(add_rank(record, rank, segments));
-    for (const ProbeSegment* segment : segments) {
-      items += segment->items;
-      if (rank.rank == 0) {
-        record.job->updates += segment->updates;
-        record.job->settled += segment->settled;
-        record.job->excluded += segment->excluded;
-      }
-    }
+    record.timed_batches = timed.steps;
   }
   if (seconds.empty()) {
     record.status = "CRASHED";

@@ -14,11 +14,12 @@ namespace harness {
 struct ProbeStep {
   double wall_ms = 0, load_ms = 0, h2d_ms = 0, forward_ms = 0, backward_ms = 0, sync_ms = 0, step_ms = 0,
          other_ms = 0;
+  int64_t items = 0;
   std::optional<double> loss;
   KEYS(ProbeStep, REQUIRED(wall_ms, "all of it"), KEY(load_ms, "within next() of the training loaders"),
        KEY(h2d_ms, "copies to the device"), KEY(forward_ms, "from next() to backward"),
        KEY(backward_ms, "backward"), KEY(sync_ms, "collectives that the script calls"),
-       KEY(step_ms, "optimizer"), KEY(other_ms, "the rest"),
+       KEY(step_ms, "optimizer"), KEY(other_ms, "the rest"), KEY(items, "of its batch"),
        KEY(loss, "where the script's backward starts from one number"));
 };
 
@@ -33,9 +34,11 @@ struct ProbeSegment {
   int64_t index = 0, items = 0, updates = 0, settled = 0, excluded = 0;
   bool unfinished = false;
   std::vector<ProbeStep> steps;
+  std::vector<size_t> left_out;
   KEYS(ProbeSegment, REQUIRED(index, "number in the plan"), KEY(items, "of its timed iterations"),
        KEY(updates, "steps of the optimizer"), KEY(settled, "untimed iterations before"),
        KEY(excluded, "left out among them"), KEY(unfinished, "the script ended within it"),
+       KEY(left_out, "positions of those steps in which a validation of this rank lay"),
        REQUIRED(steps, "timed iterations"));
 };
 

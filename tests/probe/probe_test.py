@@ -230,6 +230,10 @@ class Ranks(OfTheProbe):
         self.assertEqual([rank.of_kind["start"][0]["world"] for rank in seen.ranks], [2, 2])
         self.assertEqual([rank.end["why"] for rank in seen.ranks], ["done"] * 2)
         self.assertEqual(seen.ranks[0].end["iterations"], seen.ranks[1].end["iterations"])
+        of_rank = [[one for one in rank.segments if one["change"] != "loader_alone"] for rank in seen.ranks]
+        self.assertEqual([[len(one["steps"]) for one in segments] for segments in of_rank], [[8] * 4] * 2)
+        self.assertGreater(sum(len(one["left_out"]) for one in of_rank[0]), 0)  # only rank 0 validates
+        self.assertEqual([one["left_out"] for one in of_rank[1]], [[]] * 4)
         first, last = (rank.segment("no_collectives") for rank in seen.ranks)
         # Only the late rank is slow when no one waits for it.
         self.assertGreaterEqual(milliseconds(last, "wall"), 30)

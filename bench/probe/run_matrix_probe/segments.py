@@ -32,7 +32,7 @@ class Segments:
         self.change, self.undo, self.why_not = None, None, {}
         self.prepared, self.given_items = {}, {}  # batches to give instead of loading, by loader
         self.sleep_in_step = self.sleep_in_load = 0  # s
-        self.steps, self.timing = [], False
+        self.steps, self.left_out, self.timing = [], [], False
         self.self_ns = self.self_iterations = 0
 
     def items_of(self, batch, loader):
@@ -84,11 +84,11 @@ class Segments:
             return
         if self.loaders.may_train and (iteration.epoch_start or iteration.validated):
             self.excluded += 1
-            # Other ranks may not validate, and all must go on together.
+            # Other ranks may not validate, and all must go on together: the step is left out for all when they are joined.
             if (iteration.epoch_start or self.report.world == 1) and self.excluded <= 20 + 3 * self.wanted:
                 return
-        else:
-            self.steps.append(iteration)
+            self.left_out.append(len(self.steps))
+        self.steps.append(iteration)
         self.left -= 1
         late = self.seconds and self.report.world == 1 and clock() > self.began + self.seconds * 1e9
         if self.left <= 0 or (late and self.steps and len(self.steps) % max(1, self.loaders.workers) == 0):
@@ -115,7 +115,7 @@ class Segments:
             self.passed_over = not self.begin(planned)
             if self.passed_over and self.report.world == 1:
                 continue
-            self.settled, self.excluded, self.steps, self.timing = 0, 0, [], False
+            self.settled, self.excluded, self.steps, self.left_out, self.timing = 0, 0, [], [], False
             self.settle = 2
             if self.change == "loader_alone" or not (real_before or self.change in changes.WITHOUT_LOADER):
                 self.settle = self.loaders.ahead + 2
@@ -156,11 +156,11 @@ class Segments:
                        "added_ms": planned.get("added_ms", 0), "items": sum(one.items for one in self.steps),
                        "updates": sum(one.updates for one in self.steps), "settled": self.settled, "excluded": self.excluded,
                        "cpu_s": round(time.process_time() - cpu_s, 6), "run_queue_s": round(run_queue_s() - queue_s, 6),
-                       "steps": [self.written(one) for one in self.steps]}
+                       "left_out": self.left_out, "steps": [self.written(one) for one in self.steps]}
             worker = {name: round(value - fetches[name], 6) for name, value in self.own_fetches().items()}
             if worker["fetches"]:
                 segment["worker"] = worker
-            if unfinished or len(self.steps) < self.wanted / 2:
+            if unfinished or len(self.steps) - len(self.left_out) < self.wanted / 2:
                 segment["unfinished"] = True
             self.report.add("segment", **segment)
         self.fetches.write()
