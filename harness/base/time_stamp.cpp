@@ -16,7 +16,7 @@ std::string end_of(const std::string& text, const std::string& open, const char*
   if (is_day(text)) return text + hour;
   if (text.rfind("now-", 0) == 0 && text.size() > 5 && text.back() == 'd') {
     const std::string days = text.substr(4, text.size() - 5);
-    if (days.size() <= 6 && days.find_first_not_of("0123456789") == std::string::npos)
+    if (days.size() <= 5 && days.find_first_not_of("0123456789") == std::string::npos)
       return day_before_now(std::stoi(days)) + hour;
   }
   throw std::invalid_argument(

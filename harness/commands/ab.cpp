@@ -237,8 +237,9 @@ int run_ab(const Installation& installation, const Request& request, const Sides
   });
   if (!whole || base::interrupted()) return base::kInterrupted;
   if (!kept || !compared) return base::kRowFailed;
-  const int failed = std::max(exit_code_of(experiment.a->records()), exit_code_of(experiment.b->records()));
-  return failed == base::kRowFailed ? int(base::kRowFailed) : code;
+  for (const auto* side : {&experiment.a, &experiment.b})
+    if (exit_code_of((*side)->records()) == base::kRowFailed) return base::kRowFailed;
+  return code;
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ void write_remote_shell(const LaunchSetting& setting) {
       script,
       fmt::format("#!/bin/sh\n"
                   "shift  # the host name: there is only one other host\n"
-                  "export TMPDIR={} LISTEN_ADDRESS={}\n"
+                  "export TMPDIR=\"{}\" LISTEN_ADDRESS={}\n"
                   "exec {} /bin/sh -c \"$*\"\n",
                   node_folder(setting, 1).string(), emulated::address(1), fmt::join(setting.cross, " ")),
       /*durable=*/false);

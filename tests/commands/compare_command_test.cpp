@@ -142,6 +142,9 @@ TEST_F(Ab, WithUntilPairsEndAtTheLookThatDecides) {
 TEST_F(Ab, AFailedRowIsExitOne) {
   EXPECT_EQ(ab({"--only", "0,7", "--repeat", "2"}, "7=crash"), 1) << errors();
   EXPECT_EQ(records_in("ab/B").size(), 4u) << "the other row ran";
+  fs::remove_all(directory / "ab");
+  EXPECT_EQ(ab({"--only", "12", "--repeat", "1", "--set-b", "strategy=apex"}, "12=crash"), 1) << errors();
+  EXPECT_EQ(records_in("ab/B").at(0)["status"], "SKIPPED");
 }
 
 TEST_F(Ab, WhatWasMeasuredIsComparedWhenAFileCannotBeWritten) {
