@@ -175,17 +175,13 @@ const char* name_of(RowVerdict verdict) {
   return kNames[size_t(verdict)];
 }
 
-bool Comparison::any(RowVerdict verdict) const {
-  return std::ranges::any_of(rows, [&](const RowComparison& row) { return row.verdict == verdict; });
-}
-
 size_t Comparison::compared() const {
   return static_cast<size_t>(
       std::ranges::count_if(rows, [](const RowComparison& row) { return row.refused.empty(); }));
 }
 
 int Comparison::exit_code() const {
-  if (any(RowVerdict::slower)) return base::kRegression;
+  if (std::ranges::count(rows, RowVerdict::slower, &RowComparison::verdict) > 0) return base::kRegression;
   if (compared() == 0) return base::kNothingRan;
   return std::ranges::any_of(rows, &RowComparison::failed_in_b) ? base::kRowFailed : base::kAllGood;
 }

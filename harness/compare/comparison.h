@@ -44,7 +44,6 @@ struct Comparison {
   std::vector<RowComparison> rows;
   std::vector<std::string> only_in_a, only_in_b;
 
-  bool any(RowVerdict verdict) const;
   size_t compared() const;  // rows with a figure
   int exit_code() const;    // base/exit_code.h
 };

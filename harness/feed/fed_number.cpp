@@ -8,9 +8,6 @@
 
 namespace harness {
 
-Utilisations::Utilisations(MeasureUtilisation measure, SearchRule rule)
-    : measure_(std::move(measure)), rule_(rule) {}
-
 double Utilisations::median(double devices) const { return harness::median(all_.at(devices)); }
 
 std::optional<bool> Utilisations::fed(double devices, size_t least) {
@@ -18,8 +15,8 @@ std::optional<bool> Utilisations::fed(double devices, size_t least) {
   const auto unclear = [&] {
     if (measured.size() < least) return true;
     const auto [low, high] = std::ranges::minmax_element(measured);
-    return measured.size() < size_t(rule_.repeats) &&
-           (std::abs(harness::median(measured) - rule_.pass) < rule_.near || *high - *low > rule_.near);
+    return measured.size() < kMostRepeats &&
+           (std::abs(harness::median(measured) - kFedFrom) < kNearLimit || *high - *low > kNearLimit);
   };
   while (unclear()) {
     const std::optional<double> utilisation = measure_(devices);
@@ -28,12 +25,12 @@ std::optional<bool> Utilisations::fed(double devices, size_t least) {
   }
   if (measured.empty()) all_.erase(devices);
   if (!all_.count(devices) || unclear()) return std::nullopt;
-  return median(devices) >= rule_.pass;
+  return median(devices) >= kFedFrom;
 }
 
 bool Utilisations::settle() {
-  const auto is_fed = [&](double devices) { return median(devices) >= rule_.pass; };
-  const auto can_repeat = [&](double devices) { return all_.at(devices).size() < size_t(rule_.repeats); };
+  const auto is_fed = [&](double devices) { return median(devices) >= kFedFrom; };
+  const auto can_repeat = [&](double devices) { return all_.at(devices).size() < kMostRepeats; };
   for (;;) {
     std::optional<double> doubtful;  // of a contradicting pair, the number with fewer measurements
     for (const auto& [fewer, less] : all_)
@@ -57,7 +54,7 @@ std::optional<int64_t> confirm_whole_number(Utilisations& utilisations, double g
     if (!fed) return std::nullopt;
     if (!*fed) {  // with a loader of constant speed, utilisation is inversely proportional to the number
       const double speed = double(number) * utilisations.median(double(number));
-      number = std::min(number - 1, int64_t(speed / utilisations.rule().pass));
+      number = std::min(number - 1, int64_t(speed / kFedFrom));
       continue;
     }
     // Twice: another program makes a number seem not fed, but none makes it seem fed.

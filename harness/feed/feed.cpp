@@ -49,9 +49,9 @@ class Feed {
       run_once(double(asked_.devices), purpose_, rows_.asked, why);
       return;
     }
-    Utilisations utilisations([this](double devices) { return measure(devices); }, {});
+    Utilisations utilisations([this](double devices) { return measure(devices); });
     utilisations.fed(double(asked_.devices));
-    const double fed = loader_ / (utilisations.rule().pass * device_images_per_s(costs_));
+    const double fed = loader_ / (kFedFrom * device_images_per_s(costs_));
     // So many devices that the loader would limit; not many more, or the host could not keep up with them.
     find_what_binds(std::clamp(double(asked_.devices), 2 * fed, 4 * fed));
     purpose_ = "confirm";

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "harness/base/interrupt.h"
+#include "harness/base/stopwatch.h"
 #include "harness/contract/machine.h"
 #include "harness/launch/row_processes.h"
 
@@ -21,27 +22,22 @@ constexpr auto kGrace = std::chrono::seconds(2);  // for the other ranks after o
 constexpr double kDeadlock_s = 20;  // until ranks that wait for a deadlocked mpirun are given up
 constexpr auto kLauncherEnds = std::chrono::seconds(3);  // for mpirun and srun after all ranks have ended
 
-static double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 namespace {
 
 // Measures the time since any rank last finished a batch or changed its state.
 class Heartbeat {
  public:
-  explicit Heartbeat(Progress& progress)
-      : progress_(progress), seen_(size_t(progress.ranks())), since_(Clock::now()) {}
+  explicit Heartbeat(Progress& progress) : progress_(progress), seen_(size_t(progress.ranks())) {}
   double silence_s() {
     for (int rank = 0; rank < progress_.ranks(); ++rank) {
       const uint64_t now = progress_.slot(rank).batches * 8 + progress_.slot(rank).state;
       if (now == seen_[size_t(rank)]) continue;
-      if (started()) longest_s_ = std::max(longest_s_, seconds_since(since_));
+      if (started()) longest_s_ = std::max(longest_s_, since_.s());
       seen_[size_t(rank)] = now;
-      since_ = Clock::now();
+      since_ = {};
       any_ = true;
     }
-    return seconds_since(since_);
+    return since_.s();
   }
   bool seen() const { return any_; }  // some rank has written to the progress file
   double longest_batch_s() const { return longest_s_; }
@@ -54,7 +50,7 @@ class Heartbeat {
  private:
   Progress& progress_;
   std::vector<uint64_t> seen_;
-  Clock::time_point since_;
+  base::Stopwatch since_;
   double longest_s_ = 0;
   bool any_ = false;
 };
@@ -71,15 +67,15 @@ Outcome run_ranks(const Launch& launch, Progress& progress, const TimeLimits& li
                   const std::filesystem::path& directory, const std::function<void()>& tick) {
   Outcome outcome;
   const Disturbance disturbance;
-  const auto begin = Clock::now();
+  const base::Stopwatch stopwatch;
   RowProcesses processes(launch, progress, directory);
   Heartbeat heartbeat(progress);
-  auto last_tick = begin;
+  auto last_tick = Clock::now();
   Clock::time_point failed_at{};
-  auto ranks_seen = begin;  // last time a rank ran, or not all had registered yet
+  auto ranks_seen = last_tick;  // last time a rank ran, or not all had registered yet
   while (true) {
     processes.reap();
-    outcome.wall_s = seconds_since(begin);
+    outcome.wall_s = stopwatch.s();
     if (!processes.running()) break;
     if (processes.first_failure() >= 0) {
       if (failed_at == Clock::time_point{}) failed_at = Clock::now();

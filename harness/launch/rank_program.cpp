@@ -32,11 +32,6 @@ const Allocator* find(const std::string& name) {
 
 }  // namespace
 
-std::string allocator_library(const Row& row) {
-  const Allocator* allocator = find(row.malloc);
-  return allocator ? allocator->library : "";
-}
-
 std::string why_no_allocator(const Row& row) {
   const Allocator* allocator = find(row.malloc);
   if (!allocator) return "";
@@ -65,7 +60,7 @@ void prepare_rank(base::Command& command, const Row& row) {
         {"MALLOC_ARENA_MAX", "1"}, {"MALLOC_TRIM_THRESHOLD_", "4294967296"}, {"MALLOC_MMAP_MAX_", "0"}};
   environment["OMP_NUM_THREADS"] = std::to_string(row.intra_op_threads);
   if (!row.jpeg_simd) environment["JSIMD_FORCENONE"] = "1";  // libjpeg-turbo reads it
-  if (const std::string library = allocator_library(row); !library.empty()) base::preload(command, library);
+  if (const Allocator* allocator = find(row.malloc)) base::preload(command, allocator->library);
 }
 
 std::vector<int> rank_cpus(const Row& row) {

@@ -12,9 +12,7 @@
 
 namespace harness {
 
-// The library of row.malloc; empty: the C library's own allocator.
-std::string allocator_library(const Row& row);
-// Why that library can't be loaded here; empty when it can, or when none is needed.
+// Why the library of row.malloc can't be loaded here; empty when it can, or when none is needed.
 std::string why_no_allocator(const Row& row);
 
 using Words = std::vector<std::string>;

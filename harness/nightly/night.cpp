@@ -39,11 +39,8 @@ NightRow night_row(const Summary& summary, const SummaryRow& row) {
   else if (const auto spoiled = std::ranges::count_if(
                in_order, [](const Record* run) { return others_share(*run).value_or(0) >= kSpoiledShare; }))
     it.spoiled = spoiled;
-  for (const std::string& phase : phase_names()) {
-    std::vector<double> times;
-    for (const RunStatistics& run : row.runs) times.push_back(phases_ms(run, {phase}));
-    keep_positive(it.phases_ms, phase, median(times));
-  }
+  for (const std::string& phase : phase_names())
+    keep_positive(it.phases_ms, phase, median(ms_in({phase})(row)));
   for (const Metric& metric : metrics())
     if (row.ok() && metric.better && metric.name != kTotalSeconds)
       keep_positive(it.metrics, metric.name, metric.figure(row).value_or(0));

@@ -27,7 +27,7 @@ std::string reason_of(const NightRow& row, const Records& records) {
 std::vector<NightRow> rows_that_ran(const Night& night, const Records& records) {
   std::vector<NightRow> rows = night.rows;
   RecordList of_accuracy = pointers_to(records);
-  std::erase_if(of_accuracy, [](const Record* record) { return !is_of_accuracy(*record); });
+  std::erase_if(of_accuracy, [](const Record* record) { return !record->config.validation; });
   for (const auto& [id, runs] : by_row(of_accuracy)) {
     const Record& first = *runs.front();
     NightRow row;

@@ -45,13 +45,6 @@ void make_private(const fs::path& file) {
   ::close(fd);
 }
 
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::ifstream input(file);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(input, line);) lines.push_back(line);
-  return lines;
-}
-
 // Words before a command that then runs in a control group.
 std::vector<std::string> entering(const std::string& group) {
   return {"sh", "-c", "echo 0 >\"$0\" && exec \"$@\"", group + "/cgroup.procs"};
@@ -172,7 +165,7 @@ JobEnd run_job(const Installation& installation, const JobStart& start, const st
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   end.last_lines = base::last_lines(output, kLastLines, "\n");
   end.advice = advice_on_import(installation.project / ".venv", start.command[0], end.last_lines);
-  end.caught = lines_of(start.folder / "caught.txt");
+  end.caught = base::log_lines(start.folder / "caught.txt");
   if (end.exit_code == kNoOverlays && !start.may_write && !fs::exists(start.folder / "caught.txt"))
     throw std::runtime_error(fmt::format(
         "what the job writes can't be kept from the real file systems here: {}; run it as root, or with "

@@ -34,21 +34,7 @@ LargestBatch largest_batch(const std::function<bool(int64_t images)>& fits) {
   return found;
 }
 
-using nlohmann::json;
-
 constexpr int64_t kMostDivisor = 1024;
-
-json probe(const Installation& installation, Job job, const std::string& what, const fs::path& folder,
-           int* exit_code) {
-  const fs::path file = folder / "probe.json";
-  job.directory = folder;
-  write_job(file, job);
-  const base::Finished finished =
-      base::run_to_end({{installation.train_slice, "--probe-" + what, "--job", file}, {}, {}, {}, {}});
-  if (exit_code) *exit_code = finished.exit_code;
-  const json answer = base::parse_json(finished.output);
-  return finished.exit_code == 0 && answer.is_object() ? answer : json::object();
-}
 
 // The row with the most images per device; among equals one in float32.
 static const Row* most_demanding(const std::vector<Row>& rows) {
@@ -61,11 +47,16 @@ static const Row* most_demanding(const std::vector<Row>& rows) {
   return most;
 }
 
-bool probe_memory(const Installation& installation, const Job& job, const fs::path& folder) {
+bool probe_memory(const Installation& installation, Job job, const fs::path& folder) {
   const std::optional<int64_t> kills = base::process_limits().oom_kills;
-  int exit_code = 0;
-  const json answer = probe(installation, job, "memory", folder, &exit_code);
-  if (!answer.empty()) return decode<MemoryProbe>(answer).fits;
+  const fs::path file = folder / "probe.json";
+  job.directory = folder;
+  write_job(file, job);
+  const base::Finished finished =
+      base::run_to_end({{installation.train_slice, "--probe-memory", "--job", file}});
+  const int exit_code = finished.exit_code;
+  const nlohmann::json answer = base::parse_json(finished.output);
+  if (exit_code == 0 && answer.is_object() && !answer.empty()) return decode<MemoryProbe>(answer).fits;
   if (exit_code == 128 + SIGKILL && kills && base::process_limits().oom_kills > kills) return false;
   throw PreparationError(fmt::format(
       "{} --probe-memory, which trains row {} on {} images a device, {}{}", installation.train_slice.string(),

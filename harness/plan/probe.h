@@ -24,20 +24,15 @@ struct LargestBatch {
 // until neighbours are known. `fits` is called at most 2 log2(kMostImagesTried) times.
 LargestBatch largest_batch(const std::function<bool(int64_t images)>& fits);
 
-// Runs `train_slice --probe-WHAT` for the job's row in a new process, with probe.json in `folder` as its job.
-// Returns the JSON object that it prints; an empty one when it prints something else or fails. `exit_code`:
-// output, may be null.
-nlohmann::json probe(const Installation& installation, Job job, const std::string& what,
-                     const fs::path& folder, int* exit_code = nullptr);
-
 // A probe waits for its kernels, and how long they take does not matter: in almost no time.
 inline Emulation emulation_of_probe(const EmulatedDevice& device, int64_t batch_divisor) {
   return {device, batch_divisor, /*time_scale=*/1e-6};
 }
 
 // Whether a device's share of the job's row fits into its memory: tried with training steps in a process of
-// its own, so that the memory is free. Throws PreparationError when the probe fails in another way.
-bool probe_memory(const Installation& installation, const Job& job, const fs::path& folder);
+// its own (with probe.json in `folder` as its job), so that the memory is free. Throws PreparationError when
+// the probe fails in another way.
+bool probe_memory(const Installation& installation, Job job, const fs::path& folder);
 
 // For `--scale auto` on GPUs whose memory may be too small for the article's batches: divides the scale's
 // batches by the smallest power of two for which a training step of the most demanding row fits; found by

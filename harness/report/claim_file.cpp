@@ -261,13 +261,9 @@ void check(const MatrixTable& table) {
 
 }  // namespace
 
-std::vector<Question> read_claims(const std::filesystem::path& file, bool own) {
-  return parts_in(read_yaml(file), own).questions;
-}
-
 const std::vector<Question>& article_questions() {
   static const std::vector<Question> all =
-      read_claims(find_installation().project / "configs" / "article.yaml", false);
+      parts_in(read_yaml(find_installation().project / "configs" / "article.yaml"), false).questions;
   return all;
 }
 

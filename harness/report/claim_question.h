@@ -98,10 +98,6 @@ Finding judged(const std::vector<Test>& tests);
 Finding cannot_be_tested(const std::string& why);
 std::string bracketed(const std::string& id);  // `[7]`, `disk`
 
-// The questions of a file's claims, in its order; none without the key. Where the file also has rows, claims
-// may only name these. Throws ConfigError.
-std::vector<Question> read_claims(const std::filesystem::path& file, bool own);
-
 // Those of configs/article.yaml in the project's folder, read once.
 const std::vector<Question>& article_questions();
 

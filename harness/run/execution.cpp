@@ -136,8 +136,7 @@ RowSetting Execution::setting() const {
 void Execution::discard() {
   if (rerun_ || !lock_) return;  // without the lock the files belong to another run
   std::error_code ignored;
-  for (const char* file : {"records.jsonl", "request.json", "probe.json"})
-    fs::remove(folder_ / file, ignored);
+  for (const char* file : {"records.jsonl", "request.json"}) fs::remove(folder_ / file, ignored);
   if (request_.out.empty()) fs::remove(folder_, ignored);  // fails if it contains other files
 }
 

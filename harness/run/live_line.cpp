@@ -12,10 +12,6 @@ namespace harness {
 
 constexpr double kPlainEvery_s = 15;
 
-static double seconds(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 static std::string clock_text(double s) { return fmt::format("{}:{:02d}", int(s) / 60, int(s) % 60); }
 
 LiveLine::LiveLine(size_t rows_in_all, Rest rest)
@@ -41,7 +37,7 @@ void LiveLine::begin_row(const Row& row) {
   label_ = row.title;
   batch_ = double(row.batch) * (devices_time_ && !row.device_file.empty() ? row.time_scale : 1);
   batches_ = row.warmup_batches + row.timed_batches;
-  row_began_ = last_plain_ = Clock::now();
+  row_began_ = last_plain_ = {};
   first_batch_ = 0;
   if (terminal_) write(head() + "starting");
 }
@@ -50,9 +46,8 @@ void LiveLine::show(Progress& progress) {
   uint64_t done = std::numeric_limits<uint64_t>::max();
   for (int rank = 0; rank < progress.ranks(); ++rank)
     done = std::min<uint64_t>(done, progress.slot(rank).batches);
-  const auto now = Clock::now();
-  if (!terminal_ && seconds(now - last_plain_) < kPlainEvery_s) return;
-  last_plain_ = now;
+  if (!terminal_ && last_plain_.s() < kPlainEvery_s) return;
+  last_plain_ = {};
   std::string text = head();
   if (done == 0) {
     write(text + "starting");
@@ -60,15 +55,15 @@ void LiveLine::show(Progress& progress) {
   }
   if (first_batch_ == 0) {
     first_batch_ = done;
-    first_batch_at_ = now;
+    first_batch_at_ = {};
   }
   done = std::min(done, uint64_t(batches_));  // batches of the ceilings follow the last one
   text += fmt::format("batch {}/{}", done, batches_);
-  const double elapsed = seconds(now - first_batch_at_);
+  const double elapsed = first_batch_at_.s();
   if (done > first_batch_ && elapsed > 0.5) {
     const double batches_per_second = double(done - first_batch_) / elapsed;
     const double row_left_s = double(batches_ - int64_t(done)) / batches_per_second;
-    const double row_s = seconds(now - row_began_) + row_left_s;
+    const double row_s = row_began_.s() + row_left_s;
     text += fmt::format(", {:.0f} images/s, {} left", batches_per_second * batch_, clock_text(row_left_s));
     if (rows_ > 0 || rest_)
       text += fmt::format(", about {} for the rest", clock_text(others_s(row_s, row_left_s)));
@@ -77,7 +72,7 @@ void LiveLine::show(Progress& progress) {
 }
 
 void LiveLine::end_row(const std::string& text) {
-  rows_s_ += seconds(Clock::now() - row_began_);
+  rows_s_ += row_began_.s();
   write(head() + text);
   if (terminal_) base::say("\n");
 }

@@ -1,9 +1,9 @@
 // The progress line of a run: rewritten in place on a terminal, otherwise a new line every 15 s.
 #pragma once
-#include <chrono>
 #include <functional>
 #include <string>
 
+#include "harness/base/stopwatch.h"
 #include "harness/contract/progress.h"
 #include "harness/contract/row.h"
 
@@ -28,7 +28,6 @@ class LiveLine {
  private:
   void write(const std::string& text);
   std::string head() const;
-  using Clock = std::chrono::steady_clock;
   double others_s(double row_s, double row_left_s) const;
   size_t rows_, row_number_ = 0;
   bool terminal_;
@@ -37,7 +36,7 @@ class LiveLine {
   bool devices_time_ = true;
   double batch_ = 0;  // images; times time_scale for images/s in the devices' time
   int64_t batches_ = 0;
-  Clock::time_point row_began_, last_plain_, first_batch_at_;
+  base::Stopwatch row_began_, last_plain_, first_batch_at_;
   uint64_t first_batch_ = 0;
   double rows_s_ = 0;  // time of the rows that have ended
 };

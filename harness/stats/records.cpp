@@ -88,16 +88,10 @@ void append_record(const std::filesystem::path& file, const json& record) {
   char last = '\n';
   if (status.st_size > 0 && pread(descriptor.number(), &last, 1, status.st_size - 1) == 1 && last != '\n')
     line.insert(line.begin(), '\n');
-  for (size_t done = 0; done < line.size();) {
-    const ssize_t wrote = write(descriptor.number(), line.data() + done, line.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      const int error = errno;
-      if (ftruncate(descriptor.number(), status.st_size) != 0)
-        fail(file, "a partly written record can't be removed", error);
-      fail(file, "a record could not be written", error);
-    }
-    done += static_cast<size_t>(wrote);
+  if (const int error = base::write_all(descriptor.number(), line.data(), line.size())) {
+    if (ftruncate(descriptor.number(), status.st_size) != 0)
+      fail(file, "a partly written record can't be removed", error);
+    fail(file, "a record could not be written", error);
   }
   if (fsync(descriptor.number()) != 0) fail(file, "a record may not have reached the disk", errno);
   if (is_new) base::sync_folder(file.parent_path());

@@ -30,7 +30,7 @@ struct Machine {
 
 TEST(FedNumber, OnlyNumbersNearTheLimitAreMeasuredAgain) {
   Machine machine{4.5};
-  Utilisations utilisations(machine.oracle(), {});
+  Utilisations utilisations(machine.oracle());
   EXPECT_EQ(utilisations.fed(2), true);
   EXPECT_EQ(machine.measured, 1);
   EXPECT_EQ(utilisations.fed(4.95), true);  // 90.9 %
@@ -42,7 +42,7 @@ TEST(FedNumber, OnlyNumbersNearTheLimitAreMeasuredAgain) {
 TEST(FedNumber, TheMedianDecidesNearTheLimit) {
   const std::vector<double> measured = {0.89, 0.92, 0.91};
   size_t next = 0;
-  Utilisations utilisations([&](double) { return measured.at(next++); }, {});
+  Utilisations utilisations([&](double) { return measured.at(next++); });
   EXPECT_EQ(utilisations.fed(3), true);
   EXPECT_EQ(utilisations.median(3), 0.91);
 }
@@ -54,7 +54,7 @@ TEST(FedNumber, ADisturbedMeasurementIsFoundByItsContradiction) {
     const MeasureUtilisation quiet = machine.oracle();
     int measured = 0;
     Utilisations utilisations(
-        [&](double devices) { return quiet(++measured == disturbed ? 2 * devices : devices); }, {});
+        [&](double devices) { return quiet(++measured == disturbed ? 2 * devices : devices); });
     utilisations.fed(64);
     EXPECT_EQ(confirm_whole_number(utilisations, 7.5), 7) << disturbed;
   }
@@ -65,7 +65,7 @@ TEST(FedNumber, WholeNumbersAreConfirmedByOneMoreWhateverTheGuess) {
        {std::pair{4.5, 5}, {4.49, 4}, {0.95, 1}, {0.5, 0}, {0.9, 1}, {88.0, 97}, {900.0, 1000}, {2.0, 2}})
     for (const double wrong : {0.7, 0.9, 1.0, 1.1, 3.0}) {
       Machine machine{most};
-      Utilisations utilisations(machine.oracle(), {});
+      Utilisations utilisations(machine.oracle());
       EXPECT_EQ(confirm_whole_number(utilisations, wrong * most / 0.9), whole) << most << ", " << wrong;
       if (whole > 0) {
         EXPECT_GE(utilisations.median(whole), 0.9);
@@ -80,7 +80,7 @@ TEST(FedNumber, NoiseMovesTheAnswerByNoMoreThanItself) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     Machine machine{2.0 + double(seed) / 40, 0.04};
     machine.random.seed(seed);
-    Utilisations utilisations(machine.oracle(), {});
+    Utilisations utilisations(machine.oracle());
     const double knee_at = machine.most / 0.9;
     const auto whole = confirm_whole_number(utilisations, knee_at);
     if (!whole) continue;
@@ -95,11 +95,11 @@ TEST(FedNumber, NoiseMovesTheAnswerByNoMoreThanItself) {
 TEST(FedNumber, WithoutAFigureOrAnEndThereIsNone) {
   Machine machine{4.5};
   machine.ends_after = 1;
-  Utilisations cut_short(machine.oracle(), {});
+  Utilisations cut_short(machine.oracle());
   EXPECT_EQ(confirm_whole_number(cut_short, 5), std::nullopt);
-  Utilisations endless([](double) { return 1.0; }, {});
+  Utilisations endless([](double) { return 1.0; });
   EXPECT_EQ(confirm_whole_number(endless, 1), std::nullopt);
-  Utilisations nothing([](double) { return 0.5; }, {});
+  Utilisations nothing([](double) { return 0.5; });
   EXPECT_EQ(confirm_whole_number(nothing, 3), 0);
 }
 

@@ -14,7 +14,7 @@ class ClaimFile : public testing::Test {
   std::vector<Question> read(const std::string& claims, const std::string& rows = kRows) {
     const fs::path file = folder / "mine.yaml";
     std::ofstream(file) << rows << "claims:\n" << claims;
-    return read_claims(file, true);
+    return read_own_parts(file).questions;
   }
   const TemporaryFolder folder;
 };
@@ -29,7 +29,7 @@ TEST_F(ClaimFile, AreNumberedAsListedAndKnowTheirRows) {
   EXPECT_EQ(questions[1].claim, 2u);
   EXPECT_EQ(questions[2].claim, 2u);
   EXPECT_EQ(questions[1].rows, (std::vector<std::string>{"slow", "fast"})) << "in the order of the matrix";
-  EXPECT_TRUE(read_claims(SOURCE_DIR "/configs/formats.yaml", true).empty());
+  EXPECT_TRUE(read_own_parts(SOURCE_DIR "/configs/formats.yaml").questions.empty());
 }
 
 TEST_F(ClaimFile, BadOnesAreRefusedWithLineAndNearestName) {

@@ -126,8 +126,6 @@ std::string statement(const AccuracyRow& row) {
 
 }  // namespace
 
-bool is_of_accuracy(const Record& record) { return record.config.validation; }
-
 std::vector<AccuracyRow> accuracy_rows(const RecordList& records) {
   const auto groups = by_row(records);
   std::vector<AccuracyRow> rows;

@@ -134,11 +134,8 @@ Ratio total_ratio(const Summary& summary, const SummaryRow& base, const SummaryR
 }
 
 PerRun ms_in(const std::vector<std::string>& phases) {
-  return [phases](const SummaryRow& row) {
-    std::vector<double> values;
-    for (const RunStatistics& run : row.runs) values.push_back(phases_ms(run, phases));
-    return values;
-  };
+  return each_run(
+      [phases](const Record&, const RunStatistics& run) { return std::optional(phases_ms(run, phases)); });
 }
 
 double phases_ms(const RunStatistics& run, const std::vector<std::string>& phases) {

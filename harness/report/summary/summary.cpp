@@ -122,7 +122,7 @@ void compare_with_base(const Summary& summary, SummaryRow& row, const SummaryRow
 // Accuracy rows train other sizes on other images, so they don't contribute to the other rows' summary.
 Summary summarise_group(const RecordList& all) {
   RecordList records, of_accuracy;
-  for (const Record* record : all) (is_of_accuracy(*record) ? of_accuracy : records).push_back(record);
+  for (const Record* record : all) (record->config.validation ? of_accuracy : records).push_back(record);
   const bool accuracy_alone = records.empty();
   if (accuracy_alone) records = of_accuracy;
   const Record& first = *records.front();

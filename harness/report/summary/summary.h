@@ -114,7 +114,6 @@ Names settings_in(const std::string& set);
 // The summaries refer to `records`, which must outlive them.
 std::vector<Summary> summarise(const Records& records);
 
-bool is_of_accuracy(const Record& record);  // whether its row has `validation`
 // One per row, in the order in which rows first occur. If a repeat diverged, the row has no figure, because
 // the other seeds alone would be a biased sample.
 std::vector<AccuracyRow> accuracy_rows(const RecordList& records);
