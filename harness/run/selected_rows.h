@@ -11,7 +11,7 @@
 
 namespace harness {
 
-// Output of `train_slice --values`; nothing when train_slice isn't built.
+// Output of `train_slice --values`, kept beside it by its build; nothing when train_slice isn't built.
 AxisValues ask_values(const Installation& installation);
 
 // The resolved rows that a request selects, and their scale.

@@ -29,6 +29,25 @@ TEST_F(TheCommandLine, EveryListHasAJsonForm) {
     }
 }
 
+TEST_F(TheCommandLine, ValuesThatTheBuildKeptAreTakenUnlessTheProgramIsNewer) {
+  const fs::path worker = directory / "worker", kept = directory / "worker.values.json";
+  fs::copy_file(BINARY_DIR "/tests/fake_slice", worker);
+  const auto listed = [&] {
+    base::Command list = command({"list", "--values", "--json"});
+    list.environment["RUN_MATRIX_WORKER"] = worker;
+    EXPECT_EQ(exit_code_of(start(list)), 0) << errors();
+    return json::parse(output(), nullptr, false);
+  };
+  const json asked = listed();
+  json fewer = asked;
+  fewer.erase("storage");
+  std::ofstream(kept) << fewer;
+  fs::last_write_time(kept, fs::last_write_time(worker));
+  EXPECT_EQ(listed(), fewer);
+  fs::last_write_time(kept, fs::last_write_time(worker) - std::chrono::seconds(1));
+  EXPECT_EQ(listed(), asked);
+}
+
 TEST_F(TheCommandLine, RowsMayBeNamedInSeveralOptions) {
   EXPECT_EQ(run({"list", "--only", "0", "--only", "7,12", "--json"}), 0) << errors();
   EXPECT_EQ(json::parse(output(), nullptr, false).size(), 3u) << output();
