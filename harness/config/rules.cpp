@@ -164,8 +164,13 @@ class RowRules {
            "a width that is a multiple of 8", found("width"), "choose another width, or set " + off},
       });
     }
-    check({{row_.fused_batch_norm && row_.sync_bn, "fused_batch_norm takes the statistics of one rank",
-            "sync_bn: false", "sync_bn: true", "set one of the two"}});
+    check({
+        {row_.fused_batch_norm && row_.sync_bn, "fused_batch_norm takes the statistics of one rank",
+         "sync_bn: false", "sync_bn: true", "set one of the two"},
+        {row_.fused_batch_norm && row_.precision == "o3", "fused_batch_norm keeps its statistics in float32",
+         "precision: o0, o1, o2 or bf16", "precision o3",
+         "set another precision, or fused_batch_norm: false"},
+    });
   }
 
   void learning_rate_and_data() const {

@@ -74,6 +74,7 @@ TEST_F(GpuPlan, FusedLayersNeedNhwcAndBatchNorm) {
   refused({"fused_batch_norm=true", "width=12"}, "a width that is a multiple of 8");
   refused({"fused_batch_norm=true", "strategy=apex", "devices=4", "sync_bn=true"},
           "fused_batch_norm takes the statistics of one rank");
+  refused({"fused_batch_norm=true", "precision=o3"}, "fused_batch_norm keeps its statistics in float32");
   EXPECT_SAYS(plan(1, {SOURCE_DIR "/configs/beyond.yaml", "--only", "nhwc", "--device", "cpu", "--scale",
                        "smoke", "--set", "fused_batch_norm=true"}),
               "fused_batch_norm=true needs device cuda");
