@@ -162,6 +162,9 @@ TEST_F(ExternalLoader, WhatIsNoBatchIsNamed) {
            images + (labels.empty() ? "" : ", " + labels) + "\n";
   };
   EXPECT_EQ(failure(yielding("image()")), "");
+  EXPECT_EQ(failure(yielding("image()", "(__import__('ctypes').c_int64 * batch)()")), "");
+  EXPECT_EQ(failure(yielding("image()", "memoryview((__import__('ctypes').c_uint8 * (2 * batch))())[::2]")),
+            "");
   EXPECT_SAYS(failure(yielding("image('f')")),
               "images of batch 0: expected (6, 16, 16, 3) of type B, found (6, 16, 16, 3) of type f");
   EXPECT_SAYS(failure(yielding("image('B', (batch, 3, data.px, data.px))")),

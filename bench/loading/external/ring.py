@@ -67,6 +67,12 @@ def view_of(values, what):
     raise Unfit("%s: expected a buffer, a tensor or an array, found %s" % (what, type(values).__name__))
 
 
+def integers_of(labels):
+    """memoryview.tolist() refuses the formats of ctypes' arrays, such as <q."""
+    kind = {1: "b", 2: "h", 4: "i", 8: "q"}[labels.itemsize]
+    return memoryview(labels.tobytes()).cast(kind.upper() if labels.format[-1].isupper() else kind).tolist()
+
+
 class Ring:
     """Slots of images, labels and the time at which they were complete. A byte from the first pipe stands for a free slot,
     a byte into the second one for a full one."""
@@ -120,7 +126,7 @@ class Ring:
                 self.memory[begin:begin + images.nbytes] = images.cast("B") if images.c_contiguous else images.tobytes()
             else:
                 self.move(self.address + begin, ctypes.addressof(ctypes.c_char.from_buffer(images)), images.nbytes)
-            struct.pack_into("%dq" % len(labels), self.memory, begin + self.job["labels_at"], *labels.tolist())
+            struct.pack_into("%dq" % len(labels), self.memory, begin + self.job["labels_at"], *integers_of(labels))
         struct.pack_into("q", self.memory, begin + self.job["time_at"], time.monotonic_ns())
         self.say(b"B")
         self.number += 1
