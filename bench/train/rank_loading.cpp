@@ -1,7 +1,10 @@
 // Translates a row's fields into options of sampler, storage and loader for this rank's share.
 #include "bench/train/rank_loading.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "bench/formats/shards.h"
 #include "bench/loading/storage/page_cache.h"
@@ -108,10 +111,13 @@ void RankLoading::open_storage() {
   try {
     const ReadingStorage marked;
     storage_ = StorageRegistry::instance().find(row_.storage)({dataset_, location, row_.readahead, records_});
+    if (counts_) storage_ = kept_cold(std::move(storage_), records_, rank_.local_world_size, *counts_);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw BadDataset(
+        fmt::format("{}: {}; {}", error.path1().string(), error.code().message(), options_.next_step));
   } catch (const std::runtime_error& error) {
     throw BadDataset(error.what());
   }
-  if (counts_) storage_ = kept_cold(std::move(storage_), records_, rank_.local_world_size, *counts_);
   storage_ = throttled(std::move(storage_), harness::read_rate_here(row_) / double(rank_.local_world_size),
                        harness::read_latency_here_ms(row_));
 }
