@@ -12,7 +12,7 @@ namespace bench {
 
 struct MicroOptions {
   std::filesystem::path data;   // --data: folder that contains train/<class>/; empty: no images
-  std::filesystem::path store;  // --store: folder for packed copies; empty: packed storages end in an error
+  std::filesystem::path store;  // --store: folder for packed copies; empty: packed storages are left out
   int ranks = 0;                // --ranks: number of processes for the collectives; 0: none
   int nodes = 1;                // --nodes: 2 puts the ranks on two emulated nodes
   double link_rate_mbit = 0;    // --link-rate-mbit: rate of the link between the nodes, Mbit/s; 0: unlimited
