@@ -1,55 +1,15 @@
-// Defines the operators and their gradients, and their CPU versions made of LibTorch's separate operations.
+// Defines the operators and their gradients.
 #include "bench/train/model/fused_layers.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/max_pool2d_with_indices.h>
-#include <ATen/ops/max_pool2d_with_indices_backward.h>
-#include <ATen/ops/native_batch_norm.h>
-#include <ATen/ops/native_batch_norm_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
-
-#include "bench/train/model/model.h"
 
 namespace bench {
 namespace {
 
 using Optional = std::optional<at::Tensor>;
 using Tensors4 = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
-
-// --- On the CPU. `clipped` and `window` have other layouts than on GPUs; only backward reads them.
-
-Tensors4 batch_norm_relu_on_cpu(const at::Tensor& x, const Optional& addend, const at::Tensor& scale,
-                                const at::Tensor& shift, at::Tensor& running_mean,
-                                at::Tensor& running_variance) {
-  auto [y, mean, inverse] = at::native_batch_norm(x, scale, shift, running_mean, running_variance, true,
-                                                  kBatchNormMomentum, kBatchNormEpsilon);
-  if (addend) y += *addend;
-  const at::Tensor clipped = y.le(0);
-  y.masked_fill_(clipped, 0);
-  return {y, clipped, mean, inverse};
-}
-
-Tensors4 batch_norm_relu_backward_on_cpu(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& clipped,
-                                         const at::Tensor& scale, const at::Tensor& mean,
-                                         const at::Tensor& inverse, bool) {
-  const at::Tensor passed = dy.masked_fill(clipped, 0);
-  auto [dx, dscale, dshift] = at::native_batch_norm_backward(passed, x, scale, {}, {}, mean, inverse, true,
-                                                             kBatchNormEpsilon, {true, true, true});
-  return {dx, passed, dscale, dshift};
-}
-
-std::tuple<at::Tensor, at::Tensor> max_pool_on_cpu(const at::Tensor& x) {
-  auto [y, index] = at::max_pool2d_with_indices(x, {3, 3}, {2, 2}, {1, 1});
-  return {y, index};
-}
-
-at::Tensor max_pool_backward_on_cpu(const at::Tensor& dy, const at::Tensor& index, int64_t height,
-                                    int64_t width) {
-  const at::Tensor like_x =
-      at::empty({dy.size(0), dy.size(1), height, width}, dy.options(), dy.suggest_memory_format());
-  return at::max_pool2d_with_indices_backward(dy, like_x, {3, 3}, {2, 2}, {1, 1}, {1, 1}, false, index);
-}
 
 TORCH_LIBRARY(bench, library) {
   library.def(
@@ -63,19 +23,21 @@ TORCH_LIBRARY(bench, library) {
   library.def("max_pool_3x3_backward(Tensor dy, Tensor place, int height, int width) -> Tensor dx");
 }
 
-TORCH_LIBRARY_IMPL(bench, CPU, library) {
-  library.impl("batch_norm_relu", batch_norm_relu_on_cpu);
-  library.impl("batch_norm_relu_backward", batch_norm_relu_backward_on_cpu);
-  library.impl("max_pool_3x3", max_pool_on_cpu);
-  library.impl("max_pool_3x3_backward", max_pool_backward_on_cpu);
-}
+// Functions of these types, one for each kind of device, compute the operators.
+using BatchNormReluKernel = Tensors4(const at::Tensor& x, const Optional& addend, const at::Tensor& scale,
+                                     const at::Tensor& shift, at::Tensor& running_mean,
+                                     at::Tensor& running_variance);
+using BatchNormReluBackwardKernel = Tensors4(const at::Tensor& dy, const at::Tensor& x,
+                                             const at::Tensor& mask, const at::Tensor& scale,
+                                             const at::Tensor& mean, const at::Tensor& inverse,
+                                             bool has_addend);
+using MaxPoolKernel = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& x);
+using MaxPoolBackwardKernel = at::Tensor(const at::Tensor& dy, const at::Tensor& place, int64_t height,
+                                         int64_t width);
 
-// --- On all devices.
-
-// The operator with the signature of the CPU's function.
-template <class Function>
-auto operation(const char* name, Function*) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
+template <class Kernel>
+auto operation(const char* name) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Kernel>();
 }
 
 using torch::autograd::AutogradContext;
@@ -85,7 +47,7 @@ struct BatchNormRelu : torch::autograd::Function<BatchNormRelu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const Optional& addend,
                             const at::Tensor& scale, const at::Tensor& shift, at::Tensor running_mean,
                             at::Tensor running_variance) {
-    static const auto compute = operation("bench::batch_norm_relu", batch_norm_relu_on_cpu);
+    static const auto compute = operation<BatchNormReluKernel>("bench::batch_norm_relu");
     const auto [y, mask, mean, inverse] =
         compute.call(x, addend, scale, shift, running_mean, running_variance);
     context->save_for_backward({x, mask, scale, mean, inverse});
@@ -94,7 +56,7 @@ struct BatchNormRelu : torch::autograd::Function<BatchNormRelu> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    static const auto compute = operation("bench::batch_norm_relu_backward", batch_norm_relu_backward_on_cpu);
+    static const auto compute = operation<BatchNormReluBackwardKernel>("bench::batch_norm_relu_backward");
     const auto saved = context->get_saved_variables();
     const bool has_addend = context->saved_data["has_addend"].toBool();
     const auto [dx, daddend, dscale, dshift] =
@@ -105,7 +67,7 @@ struct BatchNormRelu : torch::autograd::Function<BatchNormRelu> {
 
 struct MaxPool : torch::autograd::Function<MaxPool> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
-    static const auto compute = operation("bench::max_pool_3x3", max_pool_on_cpu);
+    static const auto compute = operation<MaxPoolKernel>("bench::max_pool_3x3");
     const auto [y, place] = compute.call(x);
     context->save_for_backward({place});
     context->saved_data["height"] = x.size(2);
@@ -114,7 +76,7 @@ struct MaxPool : torch::autograd::Function<MaxPool> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    static const auto compute = operation("bench::max_pool_3x3_backward", max_pool_backward_on_cpu);
+    static const auto compute = operation<MaxPoolBackwardKernel>("bench::max_pool_3x3_backward");
     return {compute.call(gradients[0], context->get_saved_variables()[0],
                          context->saved_data["height"].toInt(), context->saved_data["width"].toInt())};
   }

@@ -1,11 +1,10 @@
 // Layers of convolutional networks as single operations, which read and write activations fewer times than
 // LibTorch's separate ones (row fields `fused_batch_norm`, `byte_pool_indices`). They are operators of
-// LibTorch's dispatcher, bench::..., so that profilers name them. On GPUs they are the project's own kernels
-// (bench/train/cuda/fused_layers_kernels.cuh). On the CPU they are LibTorch's operations one after another,
-// which saves nothing; this is for testing networks that use them.
+// LibTorch's dispatcher, bench::..., so that profilers name them, and have kernels on GPUs alone
+// (bench/train/cuda/fused_layers_kernels.cuh).
 //
-// Activations: N x C x H x W in NHWC order (channels_last), C a multiple of 8 on GPUs, float32 or a 16-bit
-// type; the results have the same type. Differentiable.
+// Activations: N x C x H x W in NHWC order (channels_last), C a multiple of 8, float32 or a 16-bit type; the
+// results have the same type. Differentiable.
 #pragma once
 #include <ATen/core/Tensor.h>
 
