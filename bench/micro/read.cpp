@@ -111,21 +111,6 @@ void run_flat(benchmark::State& state, Source& files, const MicroOptions& option
       state, files.storage().size(), [] {}, [&](int64_t record) { return flat.read(record, copy); });
 }
 
-void run_files(benchmark::State& state, Source& source) {
-  const FileList files = source.files();
-  source.set_page_cache(false);
-  std::vector<uint8_t> buffer(kMostImageBytes);
-  measure(
-      state, static_cast<int64_t>(files.size()), [] {},
-      [&](int64_t record) {
-        const int file = ::open(files[record].c_str(), O_RDONLY);
-        const ssize_t size = ::read(file, buffer.data(), buffer.size());
-        ::close(file);
-        if (size < 0) throw std::runtime_error("can't read " + files[record].string());
-        return std::span<const uint8_t>(buffer.data(), size_t(size));
-      });
-}
-
 void add_read(const MicroOptions& options) {
   const auto add = [](const std::string& name, const auto& run) {
     add_benchmark(name, run)->Unit(benchmark::kMillisecond)->UseManualTime();
@@ -137,9 +122,7 @@ void add_read(const MicroOptions& options) {
       add("read/" + source->name() + (cold ? "/cold" : "/warm"),
           [=](benchmark::State& state) { run(state, *source, cold); });
     }
-    if (source->name() != "files") continue;
-    add("read/plain_files", [=](benchmark::State& state) { run_files(state, *source); });
-    if (options.store.empty()) continue;
+    if (source->name() != "files" || options.store.empty()) continue;
     for (const bool copy : {false, true})
       add(copy ? "read/plain_memcpy" : "read/plain_pread",
           [=](benchmark::State& state) { run_flat(state, *source, options, copy); });

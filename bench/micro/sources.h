@@ -16,8 +16,6 @@ class Source {
   Source(const MicroOptions& options, const Value& value) : options_(options), value_(value) {}
   // Records 0 to size() - 1 are an evenly spaced sample of the data set. Throws as the storage or its packer.
   Storage& storage();
-  // Files on disk that hold the sample.
-  std::vector<std::filesystem::path> files() { return storage().cached_files(records_); }
   const std::string& name() const { return value_.name; }
   int64_t classes() const { return classes_; }  // after storage()
   // Else it has no files that could be dropped.
