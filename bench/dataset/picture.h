@@ -24,8 +24,7 @@ class Picture {
   // and mirroring: the hue (last digit of the class number), the pattern (second digit: stripes of five
   // slopes, three checkers, rings, plain) and the hue of the pattern (third digit). `learnable` uses
   // kLearnable instead of kPhotograph: patterns are easy to learn, but pale hues are lost in noise.
-  void paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed,
-             bool learnable = false);
+  void paint(int width, int height, bool half_chroma, int64_t class_number, uint64_t seed, bool learnable);
   // The picture with `amount` of detail (1: standard deviation of about 10 grey levels). Valid until the next
   // call.
   Planes& develop(double amount);

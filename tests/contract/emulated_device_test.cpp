@@ -49,7 +49,7 @@ TEST_F(EmulatedDevice, AStepTakesWhatItsFileSays) {
   const Durations& durations = emulated::machine().durations;
   loss().backward();
   device_->synchronize();
-  const Nanoseconds before = std::max(tail(), emulated::machine().timelines.host(0));
+  const Nanoseconds before = emulated::machine().timelines.now(0, 0);
   const at::Tensor value = loss();
   const Nanoseconds forward = tail() - before;
   value.backward();
@@ -96,7 +96,7 @@ TEST_F(EmulatedDevice, LayersShareTheTimeByTheirOperations) {
 
 TEST_F(EmulatedDevice, AHostThatWaitsForItsDeviceIsNotAhead) {
   const at::Tensor value = device_->read(loss());
-  EXPECT_GE(steady_now(), emulated::machine().timelines.host(0));
+  EXPECT_GE(steady_now(), emulated::machine().timelines.now(0, 0));
   EXPECT_TRUE(value.is_cpu());
   EXPECT_FALSE(device_->computes());
 }

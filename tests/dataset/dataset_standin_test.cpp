@@ -85,7 +85,7 @@ TEST(Standin, CropsTellTheHueOfTheirClass) {
   int right = 0;
   constexpr int kPictures = 100;
   for (int i = 0; i < kPictures; ++i) {
-    picture.paint(320, 240, false, i, 1000 + i);
+    picture.paint(320, 240, false, i, 1000 + i, /*learnable=*/false);
     const auto& planes = picture.develop(2);
     const int left = static_cast<int>(random.uniform(0, 200)), top = static_cast<int>(random.uniform(0, 140));
     double cb = 0, cr = 0;

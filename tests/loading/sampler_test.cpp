@@ -16,9 +16,10 @@ namespace bench::sampler_test {
 
 std::vector<int64_t> epoch_of(const SamplerOptions& options, int64_t epoch) {
   const Sampler sampler(options);
+  const int64_t per_epoch = (options.records + options.world_size - 1) / options.world_size;
   std::vector<int64_t> records;
-  for (int64_t i = 0; i < sampler.per_epoch(); ++i) {
-    const Sample sample = sampler.at(epoch * sampler.per_epoch() + i);
+  for (int64_t i = 0; i < per_epoch; ++i) {
+    const Sample sample = sampler.at(epoch * per_epoch + i);
     EXPECT_EQ(sample.epoch, epoch);
     records.push_back(sample.record);
   }

@@ -12,7 +12,7 @@ constexpr int64_t kWeights = 100, kSyncBn = 10;
 TEST(GradientOrder, BucketsOfAnySizeInAnyOrderAreRight) {
   for (const int64_t more : {int64_t{0}, kSyncBn}) {
     GradientOrder order;
-    order.begin_again(kWeights, more);
+    order.begin_again(kWeights, more, 1);
     for (int step = 0; step < 3; ++step) {
       order.reduced(30, 100 * step + 10);
       order.reduced(70, 100 * step + 40);
@@ -26,7 +26,7 @@ TEST(GradientOrder, BucketsOfAnySizeInAnyOrderAreRight) {
 TEST(GradientOrder, SyncBnsSumsAreNoGradients) {
   for (const int64_t more : {kSyncBn, int64_t{7}}) {
     GradientOrder order;
-    order.begin_again(kWeights, more);
+    order.begin_again(kWeights, more, 1);
     for (int step = 0; step < 3; ++step) {
       order.reduced(kWeights + kSyncBn, 10);
       order.stepped(kWeights, 20);
@@ -37,7 +37,7 @@ TEST(GradientOrder, SyncBnsSumsAreNoGradients) {
 
 TEST(GradientOrder, AStepBeforeItsReductionIsFound) {
   GradientOrder order;
-  order.begin_again(kWeights, 0);
+  order.begin_again(kWeights, 0, 1);
   order.reduced(70, 10);
   order.stepped(kWeights, 20);
   order.reduced(30, 30);
@@ -60,7 +60,7 @@ TEST(GradientOrder, ALaterStepBeforeItsReductionIsFound) {
 
 TEST(GradientOrder, AStepThatBeginsWhileGradientsAreUnderWayIsFound) {
   GradientOrder order;
-  order.begin_again(kWeights, 0);
+  order.begin_again(kWeights, 0, 1);
   order.reduced(kWeights, 2'000'000);
   order.stepped(kWeights, 1'500'000);
   EXPECT_NE(order.violation().find("0.500 ms before"), std::string::npos);
@@ -68,7 +68,7 @@ TEST(GradientOrder, AStepThatBeginsWhileGradientsAreUnderWayIsFound) {
 
 TEST(GradientOrder, GradientsThatAreReducedTwiceAreFound) {
   GradientOrder order;
-  order.begin_again(kWeights, 0);
+  order.begin_again(kWeights, 0, 1);
   order.reduced(kWeights, 10);
   order.reduced(kWeights, 20);
   order.stepped(kWeights, 30);
@@ -78,7 +78,7 @@ TEST(GradientOrder, GradientsThatAreReducedTwiceAreFound) {
 TEST(GradientOrder, WarmUpIsForgottenAtTheWindowsStart) {
   GradientOrder order;
   order.reduced(kWeights, 10);
-  order.begin_again(kWeights, 0);
+  order.begin_again(kWeights, 0, 1);
   order.reduced(kWeights, 20);
   order.stepped(kWeights, 30);
   EXPECT_EQ(order.violation(), "");

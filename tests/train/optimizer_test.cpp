@@ -110,20 +110,21 @@ TEST(FusedSgd, StillUpdatesOnlyTheTailOf16BitTensorsOnACpu) {
 }
 
 TEST(GradScaler, UnscalesMixedTypesAndBacksOffOnInfinity) {
-  GradScaler scaler(at::kCPU, 8);
-  EXPECT_FLOAT_EQ(scaler.scale(at::full({}, 3.0)).item<float>(), 24);
-  at::Tensor a = at::full({3}, 16.0), b = at::full({3}, 8.0).to(at::kBFloat16);
+  GradScaler scaler(at::kCPU);
+  const auto scaled = [&](double loss) { return scaler.scale(at::full({}, loss)).item<float>(); };
+  EXPECT_EQ(scaled(3), 3 * 65536);
+  at::Tensor a = at::full({3}, 2 * 65536.0), b = at::full({3}, 65536.0).to(at::kBFloat16);
   scaler.unscale({a, b});
   EXPECT_EQ(scaler.found_inf().item<float>(), 0);
   EXPECT_TRUE(at::allclose(a, at::full({3}, 2.0)));
   EXPECT_TRUE(at::allclose(b.to(at::kFloat), at::ones({3})));
   scaler.update();
-  EXPECT_EQ(scaler.current_scale(), 8);
+  EXPECT_EQ(scaled(1), 65536);
   a.fill_(std::numeric_limits<float>::infinity());
   scaler.unscale({a, b});
   EXPECT_EQ(scaler.found_inf().item<float>(), 1);
   scaler.update();
-  EXPECT_EQ(scaler.current_scale(), 4);
+  EXPECT_EQ(scaled(1), 32768);
 }
 
 }  // namespace bench::optimizer_test

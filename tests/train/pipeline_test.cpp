@@ -60,7 +60,7 @@ struct Pipeline {
     Nanoseconds last = 0;
     for (int one = 0; one < row.devices; ++one) {
       const Timelines& timelines = emulated::machine().timelines;
-      last = std::max({last, timelines.tail_of_all(one), timelines.host(one)});
+      last = std::max({last, timelines.tail_of_all(one), timelines.now(one, 0)});
     }
     return last;
   }

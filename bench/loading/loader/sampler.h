@@ -38,7 +38,6 @@ class Sampler {
  public:
   explicit Sampler(const SamplerOptions& options);
   Sample at(int64_t position) const;
-  int64_t per_epoch() const { return per_epoch_; }  // positions of this rank in one epoch
   // Distinct records among the first n positions, sorted.
   std::vector<int64_t> records_of_first(int64_t positions) const;
 
@@ -47,7 +46,7 @@ class Sampler {
   int64_t interleaved(int64_t place, int64_t epoch) const;
 
   SamplerOptions options_;
-  int64_t per_epoch_ = 0;
+  int64_t per_epoch_ = 0;  // positions of this rank in one epoch
 };
 
 }  // namespace bench

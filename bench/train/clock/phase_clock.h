@@ -43,7 +43,6 @@ class PhaseClock {
   void enter_at(Phase phase, Time begin);
   void next_batch();  // ends the batch and its last phase
 
-  int64_t finished_batches() const { return batch_; }
   Time last_boundary() const { return last_; }
   bool enabled() const { return enabled_; }
   // Intervals of the last finished batch; valid until the next one ends.

@@ -14,8 +14,8 @@
 
 namespace bench {
 
-GradScaler::GradScaler(at::Device device, double initial_scale)
-    : scale_(at::full({1}, initial_scale, at::TensorOptions(at::kFloat).device(device))),
+GradScaler::GradScaler(at::Device device)
+    : scale_(at::full({1}, 65536.0, at::TensorOptions(at::kFloat).device(device))),
       growth_tracker_(at::zeros({1}, at::TensorOptions(at::kInt).device(device))),
       found_inf_(at::zeros({1}, at::TensorOptions(at::kFloat).device(device))) {}
 
@@ -46,7 +46,5 @@ void GradScaler::update() {
   at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, /*growth=*/2.0, /*backoff=*/0.5,
                          /*interval=*/2000);
 }
-
-double GradScaler::current_scale() const { return scale_.item<float>(); }
 
 }  // namespace bench

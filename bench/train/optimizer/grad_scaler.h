@@ -9,13 +9,12 @@ namespace bench {
 
 class GradScaler {
  public:
-  explicit GradScaler(at::Device device, double initial_scale = 65536);
+  explicit GradScaler(at::Device device);
   at::Tensor scale(const at::Tensor& loss) const;
   // Divides the gradients by the scale in place (types may differ) and sets found_inf() if one is not finite.
   void unscale(const std::vector<at::Tensor>& gradients);
   const at::Tensor& found_inf() const { return found_inf_; }  // float32, one element; 1: skip this step
   void update();                                              // call after the optimizer's step
-  double current_scale() const;
 
  private:
   at::Tensor scale_, growth_tracker_, found_inf_;

@@ -16,7 +16,7 @@ class Durations {
   // Throws std::invalid_argument where the device file lacks the model or the precision.
   // copying: devices of the node that copy their batches from the host at the same time.
   Durations(const harness::Emulation& emulation, const std::string& precision, const std::string& model,
-            int64_t copying = 1);
+            int64_t copying);
 
   // Kernels of all layers together, for so many of this run's images.
   Nanoseconds forward(int64_t images) const;

@@ -18,7 +18,7 @@ class GradientOrder {
   void stepped(int64_t weights, Nanoseconds begin);
   // At the window's start. weights: of the network; more: elements that each step reduces besides gradients,
   // as SyncBN's sums, or 0; times: how often a step reduces each gradient.
-  void begin_again(int64_t weights, int64_t more, int64_t times = 1);
+  void begin_again(int64_t weights, int64_t more, int64_t times);
 
   // What is wrong; empty when nothing is.
   std::string violation() const;

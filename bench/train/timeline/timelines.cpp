@@ -83,11 +83,6 @@ void Timelines::hold_up(int device, int stream, Nanoseconds until) {
   tail = std::max(tail, until);
 }
 
-Nanoseconds Timelines::host(int device) const {
-  const std::lock_guard lock(mutex_);
-  return devices_.at(size_t(device)).host;
-}
-
 void Timelines::join_host(int device, Nanoseconds instant) {
   const std::lock_guard lock(mutex_);
   Nanoseconds& host = devices_.at(size_t(device)).host;

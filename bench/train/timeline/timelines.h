@@ -43,8 +43,6 @@ class Timelines {
   // The tail of all streams of a device.
   Nanoseconds tail_of_all(int device) const;
 
-  // The virtual clock of the thread that launches to this device.
-  Nanoseconds host(int device) const;
   // Something real happened at that instant and the host, which waited for it, goes on.
   void join_host(int device, Nanoseconds instant);
   // The host computes for that long in the modelled program.
