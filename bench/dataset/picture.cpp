@@ -8,7 +8,8 @@ namespace bench {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr int kPatternLevel = 2;  // the pattern is smooth: a quarter of the resolution is enough
+constexpr double kHueSpread = 0.02;  // +-, in turns; hues of neighbouring classes are 0.1 apart
+constexpr int kPatternLevel = 2;     // the pattern is smooth: a quarter of the resolution is enough
 
 double pattern_at(int kind, double x, double y, double wave) {
   auto turned = [&](double angle) { return x * std::cos(angle) + y * std::sin(angle); };
@@ -36,8 +37,7 @@ void Picture::paint(int width, int height, bool half_chroma, int64_t class_numbe
 
 void Picture::paint_base(int64_t class_number, Random& random, bool learnable) {
   const Clarity& clarity = learnable ? kLearnable : kPhotograph;
-  const double hue =
-      2 * kPi * ((class_number % 10) / 10.0 + random.uniform(-clarity.hue_spread, clarity.hue_spread));
+  const double hue = 2 * kPi * ((class_number % 10) / 10.0 + random.uniform(-kHueSpread, kHueSpread));
   const double other = hue + 2 * kPi * (0.5 + (class_number / 100 % 10) / 10.0);
   const int kind = static_cast<int>(class_number / 10 % 10);
   const double side = std::sqrt(static_cast<double>(padded_width_) * padded_height_);

@@ -12,11 +12,10 @@ namespace bench {
 
 // How clearly a picture shows its class.
 struct Clarity {
-  double hue_spread;                     // +-, in turns; hues of neighbouring classes are 0.1 apart
   double least_contrast, most_contrast;  // of the pattern, in grey levels
   double least_colour, most_colour;
 };
-inline constexpr Clarity kPhotograph{0.02, 16, 34, 26, 44}, kLearnable{0.02, 30, 70, 8, 60};
+inline constexpr Clarity kPhotograph{16, 34, 26, 44}, kLearnable{30, 70, 8, 60};
 
 class Picture {
  public:
