@@ -16,9 +16,6 @@ class Resizer {
 
   explicit Resizer(bool plain = false)  // plain: no vector instructions, for tests
       : kernels_(resize_kernels(plain)) {}
-  void begin(int input_width, int input_height, int side, bool flip) {
-    begin(input_width, input_height, side, side, flip);
-  }
   void begin(int input_width, int input_height, int width, int height, bool flip);
   void add_row(const uint8_t* rgbx);
   void add_rgb_row(const uint8_t* rgb);  // pixels of three bytes; needs no padding

@@ -56,7 +56,7 @@ void resize(benchmark::State& state, const Jpegs& loaded, const std::string& out
   Resizer resizer(plain);
   measure(state, loaded, [&](size_t i) {
     const auto& [box, flip] = loaded.augmentations[i];
-    resizer.begin(box.width, box.height, kDecodedPx, flip);
+    resizer.begin(box.width, box.height, kDecodedPx, kDecodedPx, flip);
     for (int y = 0; y < box.height; ++y) resizer.add_row(boxes[i].data() + size_t{4} * box.width * y);
     if (format == BatchFormat::uint8)
       resizer.to_uint8(out.data());

@@ -111,8 +111,8 @@ TEST(Decode, VectorAndPlainResizeAgree) {
     Resizer fast, plain(true);
     std::mt19937 random(1);
     Bytes row(static_cast<size_t>(3 * width));
-    fast.begin(width, height, side, true);
-    plain.begin(width, height, side, true);
+    fast.begin(width, height, side, side, true);
+    plain.begin(width, height, side, side, true);
     for (int y = 0; y < height; ++y) {
       for (uint8_t& byte : row) byte = static_cast<uint8_t>(random());
       fast.add_rgb_row(row.data());

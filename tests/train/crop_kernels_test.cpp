@@ -67,7 +67,7 @@ TEST(CropKernels, EqualTheCpusResizer) {
     for (size_t i = 0; i < boxes.size(); ++i) {
       const Box& b = boxes[i];
       Resizer resizer;
-      resizer.begin(b.width, b.height, side, b.flip);
+      resizer.begin(b.width, b.height, side, side, b.flip);
       for (int y = 0; y < b.height; ++y)
         resizer.add_rgb_row(b.image.row_of_rgb(b.left, b.top + y, b.width).data());
       std::vector<uint8_t> expected(found[i].size());
