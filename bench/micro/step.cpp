@@ -36,7 +36,7 @@ void time_step(benchmark::State& state, const harness::Row& row) {
   const auto group = GroupRegistry::instance().find("none")(GroupOptions());
   const Link link = LinkRegistry::instance().find(row.link)(LinkOptions());
   const auto strategy =
-      StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group, {}});
+      StrategyRegistry::instance().find("single")({row, model, *precision, *device, *group});
   for (auto _ : state) {
     LoaderOptions load;
     load.batch_size = row.batch;

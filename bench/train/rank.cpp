@@ -102,8 +102,8 @@ class Rank {
       sync_bn_ = std::make_unique<SyncBatchNorm>(group_->process_group(), model_->batch_norm_names(), spans_);
       model_->replace_batch_norm(sync_bn_.get());
     }
-    strategy_ = StrategyRegistry::instance().find(row_.strategy)(
-        {row_, *model_, *precision_, *device_, *group_, rank_});
+    strategy_ =
+        StrategyRegistry::instance().find(row_.strategy)({row_, *model_, *precision_, *device_, *group_});
   }
 
   void train() {

@@ -58,8 +58,7 @@ struct TinyRank {
       sync_bn = std::make_unique<SyncBatchNorm>(group->process_group(), model->batch_norm_names(), spans);
       model->replace_batch_norm(sync_bn.get());
     }
-    strategy =
-        StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, rank});
+    strategy = StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group});
   }
   SliceParts parts() { return parts_with(*loader, *strategy); }
   SliceParts parts_with(Loader& other_loader, Strategy& other_strategy) {

@@ -171,7 +171,7 @@ TEST_F(CudaTest, ARecordedStepTrainsAsAnyOther) {
       const auto precision = PrecisionRegistry::instance().find(name)({gpu->torch_device(), row});
       precision->convert(model);
       const auto strategy =
-          StrategyRegistry::instance().find("single")({row, model, *precision, *gpu, *rank.group, rank.rank});
+          StrategyRegistry::instance().find("single")({row, model, *precision, *gpu, *rank.group});
       SliceParts parts{row,       *rank.loader, *gpu,       model,      *precision,
                        *strategy, *rank.group,  *rank.link, rank.spans, rank.slot};
       CapturedStep step(parts);

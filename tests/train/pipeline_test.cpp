@@ -41,8 +41,7 @@ struct Pipeline {
     device->accelerator()->prepare(*model);
     precision = PrecisionRegistry::instance().find("o0")({device->torch_device(), row});
     group = GroupRegistry::instance().find("none")({});
-    strategy =
-        StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group, {}});
+    strategy = StrategyRegistry::instance().find(row.strategy)({row, *model, *precision, *device, *group});
   }
   // Forward and backward pass in nanoseconds of the emulated devices.
   Nanoseconds step() {

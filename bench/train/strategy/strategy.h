@@ -22,7 +22,6 @@ struct StrategyContext {
   Precision& precision;
   Device& device;
   Group& group;
-  RankInfo rank;
 };
 
 // Called from the training thread. forward() and backward() enter the phases of the strategy; the caller
