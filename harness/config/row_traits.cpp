@@ -12,12 +12,6 @@ int64_t ranks_per_node(const Row& row, const AxisValues& values) {
   return world_size(row, values) / row.nodes;
 }
 
-bool leaves_a_replica_without_images(const Row& row, const AxisValues& values) {
-  if (trait(values, "strategy", row.strategy, &Traits::process_per_device, false)) return false;
-  const int64_t replicas = row.devices / trait(values, "strategy", row.strategy, &Traits::stages, 1);
-  return (replicas - 1) * ((row.batch + replicas - 1) / replicas) >= row.batch;
-}
-
 bool computes(const std::string& device, const AxisValues& values) {
   return trait(values, "device", device, &Traits::computes, device != "emulated");
 }

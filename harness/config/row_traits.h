@@ -11,10 +11,6 @@ namespace harness {
 int64_t world_size(const Row& row, const AxisValues& values);
 int64_t ranks_per_node(const Row& row, const AxisValues& values);
 
-// Whether the batch is too small for a strategy of one process: each replica gets ceil(batch / replicas)
-// images until none are left (as torch.chunk), and the last one none.
-bool leaves_a_replica_without_images(const Row& row, const AxisValues& values);
-
 // Whether the device computes. If not, it is emulated: its kernels and copies are timed waits from a device
 // file, so that there is no loss and no accuracy.
 bool computes(const std::string& device, const AxisValues& values);

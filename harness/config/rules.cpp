@@ -258,10 +258,6 @@ class RowRules {
          "collectives: true", "collectives: false"},
         {processes_ && row_.backend == "none", strategy_ + " needs collectives", "a backend such as gloo",
          "backend none"},
-        {leaves_a_replica_without_images(row_, values_),
-         strategy_ + " divides a batch as torch.chunk does, and the last device would get no image",
-         fmt::format("a batch that {} devices can share evenly, or a larger one", row_.devices),
-         batch_as_run(), fmt::format("set a batch of {}", row_.batch / row_.devices * row_.devices)},
         {processes_ && row_.batch % replicas_ != 0, "every rank gets the same number of images",
          fmt::format("a batch that {} ranks can share evenly", replicas_), batch_as_run()},
     });

@@ -147,11 +147,9 @@ NotesByRow rederive_for_devices(std::vector<Row>& rows, int64_t devices, const A
       const int64_t replicas = all_devices(row);
       const int64_t even = row.batch / replicas * replicas;
       const bool processes = trait(values, "strategy", row.strategy, &Traits::process_per_device, false);
-      const bool uneven = processes && even != row.batch;
-      if ((uneven || leaves_a_replica_without_images(row, values)) && even > 0) {
-        notes[row.id].push_back(
-            fmt::format("batch: {} instead of {}, which {} {}", even, row.batch, replicas,
-                        uneven ? "ranks can't share evenly" : "devices can't share so that each has images"));
+      if (processes && even != row.batch && even > 0) {
+        notes[row.id].push_back(fmt::format("batch: {} instead of {}, which {} ranks can't share evenly",
+                                            even, row.batch, replicas));
         row.batch = even;
       }
       check_combination(row, origin, values);

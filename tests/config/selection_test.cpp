@@ -119,11 +119,6 @@ TEST(Selection, DevicesAreRederivedInProportion) {
   EXPECT_EQ(row_of(rows, "12").batch, 30);
   EXPECT_EQ(row_of(rows, "7").batch, 32);
   EXPECT_SAYS(notes.at("12")[1], "batch: 30 instead of 32");
-
-  rows = article().rows;
-  notes = rederive_for_devices(rows, 12, values());
-  EXPECT_EQ(row_of(rows, "4").batch, 12);
-  EXPECT_SAYS(notes.at("4")[1], "batch: 12 instead of 16, which 12 devices can't share so that each has");
   EXPECT_SAYS(refusal([&] { rederive_for_devices(rows, 1, values()); }), "--devices 1");
   EXPECT_SAYS(refusal([&] { rederive_for_devices(rows, 64, values()); }),
               "smaller than the number of devices");
