@@ -237,9 +237,8 @@ int run_ab(const Installation& installation, const Request& request, const Sides
   });
   if (!whole || base::interrupted()) return base::kInterrupted;
   if (!kept || !compared) return base::kRowFailed;
-  for (const auto* side : {&experiment.a, &experiment.b})
-    if (exit_code_of((*side)->records()) == base::kRowFailed) return base::kRowFailed;
-  return code;
+  const auto failed = [](const auto& side) { return exit_code_of(side->records()) == base::kRowFailed; };
+  return failed(experiment.a) || failed(experiment.b) ? int(base::kRowFailed) : code;
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace harness {
 // Utilisation (0-1) with so many devices, measured once; nullopt: no figure, and nothing more is measured.
 using MeasureUtilisation = std::function<std::optional<double>(double devices)>;
 
-constexpr double kNearLimit =
-    0.03;  // a number this close to kFedFrom is measured again, and the median decides
-constexpr size_t kMostRepeats = 3;  // of such a number
+// A number of devices so close to kFedFrom is measured again, so often at most, and the median decides.
+inline constexpr double kNearLimit = 0.03;
+inline constexpr size_t kMostRepeats = 3;
 
 // What was measured, by number of devices. Decides whether a number is fed by the median of its measurements.
 class Utilisations {

@@ -95,6 +95,21 @@ void add_points(const std::string& row, const std::vector<double>& steps, long f
   }
 }
 
+double ms_of(const Samples& samples, const std::string& phase, int64_t rank, size_t batch) {
+  const auto by_rank = samples.find(phase);
+  return by_rank == samples.end() ? 0 : by_rank->second[size_t(rank)][batch];
+}
+
+// Adds the phases of a rank's batch one after another from `begin_ms` on; what lies before 0 is left out.
+void add_phases(const Samples& samples, int64_t rank, size_t batch, const std::string& track, double begin_ms,
+                std::vector<TimelineEvent>& events) {
+  for (const std::string& phase : phase_names()) {
+    const double begin = std::max(begin_ms, 0.0);
+    begin_ms += ms_of(samples, phase, rank, batch);
+    if (begin_ms > begin) events.push_back({rank, track, phase, begin, begin_ms});
+  }
+}
+
 // The recorded events of the last batch; of a record without, its phases one after another, starting at 0.
 std::vector<TimelineEvent> events_of(const Record& record, bool& recorded) {
   std::vector<TimelineEvent> events;
@@ -104,16 +119,8 @@ std::vector<TimelineEvent> events_of(const Record& record, bool& recorded) {
   recorded = !events.empty();
   const Samples& samples = phase_samples(record);
   const auto [ranks, batches] = ranks_and_batches(samples);
-  for (int64_t rank = 0; !recorded && rank < std::min(int64_t(ranks), kMostRanks); ++rank) {
-    double begin = 0;
-    for (const std::string& phase : phase_names()) {
-      const auto by_rank = samples.find(phase);
-      const double ms =
-          by_rank == samples.end() || batches == 0 ? 0 : by_rank->second[size_t(rank)][batches - 1];
-      if (ms > 0) events.push_back({rank, "host", phase, begin, begin + ms});
-      begin += ms;
-    }
-  }
+  for (int64_t rank = 0; !recorded && batches > 0 && rank < std::min(int64_t(ranks), kMostRanks); ++rank)
+    add_phases(samples, rank, batches - 1, "host", 0, events);
   return events;
 }
 
@@ -123,38 +130,30 @@ std::vector<TimelineEvent> events_of(const Record& record, bool& recorded) {
 // left out. Tracks of threads that launch to several devices are renamed, as no device's. Returns whether any
 // were added.
 bool add_device_events(const Record& record, std::vector<TimelineEvent>& events) {
-  const auto [ranks, batches] = ranks_and_batches(record.device_ms);
-  const size_t batch = record.timeline ? size_t(record.timeline->batch) : 0;
-  if (!record.timeline || batch >= batches) return false;
+  const Samples& samples = record.device_ms;
+  const auto [ranks, batches] = ranks_and_batches(samples);
+  const size_t batch = record.timeline ? size_t(record.timeline->batch) : batches;
+  if (batch >= batches) return false;
   std::map<int64_t, std::vector<TimelineEvent>> losses;
-  bool several_devices = false, added = false;
+  const char* track = "device";
   for (TimelineEvent& event : events) {
     if (event.track == "host" && event.name == "loss") losses[event.rank].push_back(event);
     if (!event.track.starts_with("device ")) continue;
     event.track = "launching to " + event.track;
-    several_devices = true;
+    track = "device 0";
   }
+  const size_t before = events.size();
   for (const auto& [rank, loss] : losses) {
     if (size_t(rank) >= ranks || loss.size() > 1) continue;
-    const auto ms_of = [&](const std::string& phase) {
-      const auto found = record.device_ms.find(phase);
-      return found == record.device_ms.end() ? 0 : found->second[size_t(rank)][batch];
-    };
-    if (loss[0].end_ms - loss[0].begin_ms < ms_of("loss")) continue;
-    double end = loss[0].end_ms;
+    if (loss[0].end_ms - loss[0].begin_ms < ms_of(samples, "loss", rank, batch)) continue;
+    double begin_ms = loss[0].end_ms;
     for (const std::string& phase : phase_names()) {
-      end -= ms_of(phase);
+      begin_ms -= ms_of(samples, phase, rank, batch);
       if (phase == "loss") break;
     }
-    for (const std::string& phase : phase_names()) {
-      const double begin = end;
-      end += ms_of(phase);
-      if (!(end > std::max(begin, 0.0))) continue;  // also where a time is NaN
-      events.push_back({rank, several_devices ? "device 0" : "device", phase, std::max(begin, 0.0), end});
-      added = true;
-    }
+    add_phases(samples, rank, batch, track, begin_ms, events);
   }
-  return added;
+  return events.size() > before;
 }
 
 const SummaryRow* row_with_most_ranks(const Summary& summary) {
